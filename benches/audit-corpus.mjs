@@ -23,8 +23,14 @@ const read = (name) => (name.endsWith(".gz") ? gunzipSync(readFileSync(join(RECO
 
 /** Texts of sessions, each with the name of its file and a function that gives it other ids. */
 function originals() {
-  const agents = Object.entries(FILES).map(([name, ids]) => [name.replace(/\.gz$/, ""), read(name), (text, copy) => text.replaceAll(ids, (found) => `${found}${copy}x`)]);
-  const own = ownSet().sessions.map(conversation).map(({ id, messages }) => [`${id}.jsonl`, messages.map((message) => JSON.stringify(message)).join("\n"), (text) => text]);
+  const agents = Object.entries(FILES).map(([name, ids]) => [
+    name.replace(/\.gz$/, ""),
+    read(name),
+    (text, copy) => text.replaceAll(ids, (found) => `${found}${copy}x`),
+  ]);
+  const own = ownSet()
+    .sessions.map(conversation)
+    .map(({ id, messages }) => [`${id}.jsonl`, messages.map((message) => JSON.stringify(message)).join("\n"), (text) => text]);
   return [...agents, ...own];
 }
 

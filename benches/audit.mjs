@@ -17,7 +17,13 @@ import { writeCorpus } from "./audit-corpus.mjs";
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: args, positionals } = parseArgs({
   allowPositionals: true,
-  options: { package: { type: "string", default: join(home, "pkg") }, before: { type: "string" }, megabytes: { type: "string", default: "100" }, parts: { type: "string", default: "plain,compared" }, json: { type: "boolean", default: false } },
+  options: {
+    package: { type: "string", default: join(home, "pkg") },
+    before: { type: "string" },
+    megabytes: { type: "string", default: "100" },
+    parts: { type: "string", default: "plain,compared" },
+    json: { type: "boolean", default: false },
+  },
 });
 const PARTS = { plain: ["--budgets", "none"], compared: [] };
 /** Told by the process itself when it ends: its own figures, with those of its threads. */
@@ -27,7 +33,9 @@ function measure(folder, files, options) {
   const program = join(resolve(folder), "bin/contextweaver.js");
   const begun = process.hrtime.bigint();
   return new Promise((done, fail) => {
-    const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(TOLD)}`, program, "audit", ...files, "--json", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(TOLD)}`, program, "audit", ...files, "--json", ...options], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let [out, told] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
     child.stderr.setEncoding("utf8").on("data", (text) => (told += text));
@@ -49,7 +57,13 @@ try {
   const report = {};
   for (const part of args.parts.split(",")) {
     for (const [name, folder] of Object.entries(packages)) {
-      const { seconds, cpu, mebibytes, bytes, total: { calls, conversations, forecast } } = await measure(folder, files, PARTS[part]);
+      const {
+        seconds,
+        cpu,
+        mebibytes,
+        bytes,
+        total: { calls, conversations, forecast },
+      } = await measure(folder, files, PARTS[part]);
       (report[part] ??= {})[name] = { seconds, cpu, mebibytes, bytes, calls, conversations, forecast };
     }
   }
@@ -60,12 +74,21 @@ try {
 }
 
 function print(report) {
-  const [{ here: { bytes, conversations, calls, forecast } }] = Object.values(report);
+  const [
+    {
+      here: { bytes, conversations, calls, forecast },
+    },
+  ] = Object.values(report);
   console.log(`${(bytes / 1e6).toFixed(0)} MB, ${conversations} conversations, ${calls} calls      s   s of processors   MiB`);
   for (const [part, sides] of Object.entries(report)) {
     for (const [name, { seconds, cpu, mebibytes }] of Object.entries(sides)) {
-      console.log(`${`${part === "plain" ? "without strategies" : "three budgets"}, ${name}`.padEnd(40)} ${seconds.toFixed(1).padStart(6)} ${cpu.toFixed(1).padStart(16)} ${mebibytes.toFixed(0).padStart(6)}`);
+      console.log(
+        `${`${part === "plain" ? "without strategies" : "three budgets"}, ${name}`.padEnd(40)} ${seconds.toFixed(1).padStart(6)} ${cpu.toFixed(1).padStart(16)} ${mebibytes.toFixed(0).padStart(6)}`,
+      );
     }
   }
-  if (forecast) console.log(`forecast: cached ${forecast.cached_error_percent.toFixed(2)} %, uncached ${forecast.uncached_error_percent.toFixed(2)} % of the prompts, ${forecast.missed_calls} of ${forecast.calls} calls missed`);
+  if (forecast)
+    console.log(
+      `forecast: cached ${forecast.cached_error_percent.toFixed(2)} %, uncached ${forecast.uncached_error_percent.toFixed(2)} % of the prompts, ${forecast.missed_calls} of ${forecast.calls} calls missed`,
+    );
 }

@@ -39,7 +39,10 @@ const MEMORY_WARM_UP = 200;
 
 const REFERENCE_VERSION = "0.18.2";
 // At 10,000 items one build of the reference takes four minutes.
-const REFERENCE_BUILDS = new Map([[100, BUILDS], [1000, 5]]);
+const REFERENCE_BUILDS = new Map([
+  [100, BUILDS],
+  [1000, 5],
+]);
 // CPU milliseconds of single builds of the reference, recorded on another day under load (specification, section 18).
 const RECORDED = { 100: 32, 1000: 2033, 5000: 48_250, 10_000: 242_526 };
 
@@ -229,8 +232,13 @@ function printTimes(sizes) {
   for (const [size, times] of Object.entries(sizes)) {
     const full = times.ingest_and_build;
     rows.push([
-      count(Number(size)), range(times.ingest), range(times.first_build), range(times.build),
-      range(times.append_turn_and_build), range(full), (times.append_turn_and_build.p50 / full.p50).toFixed(3),
+      count(Number(size)),
+      range(times.ingest),
+      range(times.first_build),
+      range(times.build),
+      range(times.append_turn_and_build),
+      range(full),
+      (times.append_turn_and_build.p50 / full.p50).toFixed(3),
     ]);
   }
   table(rows);
@@ -245,9 +253,13 @@ function printReference(reference, sizes) {
   for (const [size, theirs] of Object.entries(reference.sizes)) {
     const ours = sizes[size];
     rows.push([
-      count(Number(size)), ms(theirs.ingest), range(theirs.build),
-      ms(ours.build.p50), count(Math.round(theirs.build.p50 / ours.build.p50)),
-      ms(ours.ingest_and_build.p50), count(Math.round(theirs.ingest_and_build / ours.ingest_and_build.p50)),
+      count(Number(size)),
+      ms(theirs.ingest),
+      range(theirs.build),
+      ms(ours.build.p50),
+      count(Math.round(theirs.build.p50 / ours.build.p50)),
+      ms(ours.ingest_and_build.p50),
+      count(Math.round(theirs.ingest_and_build / ours.ingest_and_build.p50)),
     ]);
   }
   table(rows);
@@ -255,7 +267,11 @@ function printReference(reference, sizes) {
 
 function print({ sizes, start, memory, reference }) {
   printTimes(sizes);
-  const phases = [["import", start.import], ["first call", start.first_call], ["both", start.both]];
+  const phases = [
+    ["import", start.import],
+    ["first call", start.first_call],
+    ["both", start.both],
+  ];
   const shown = phases.map(([name, times]) => `${name} ${range(times)} ms`).join(", ");
   console.log(`Fresh process, ${start.both.runs} runs: ${shown}`);
   const { before, after } = memory;

@@ -94,9 +94,7 @@ function judge(query, items, pack) {
   };
   const groups = query.groups ?? query.evidence.map((id) => [id]);
   const hits = groups.filter((group) => group.some(has)).length;
-  const torn = items.some(
-    (item) => item.kind === "tool_result" && byId.has(item.parent_id) && shown.has(item.id) !== shown.has(item.parent_id),
-  );
+  const torn = items.some((item) => item.kind === "tool_result" && byId.has(item.parent_id) && shown.has(item.id) !== shown.has(item.parent_id));
   const rank = new Map(items.map((item, index) => [item.id, index]));
   const order = [...shown.keys()].filter((id) => !recalled.has(id)).map((id) => rank.get(id));
   return {

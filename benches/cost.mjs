@@ -65,7 +65,8 @@ if (unknown !== undefined) {
 function sets() {
   const found = [ownSet(), ...setsIn(folders)];
   for (const name of PUBLIC) {
-    if (!found.some((set) => set.name === name)) console.error(`SKIPPED: cost: the set ${name} is not here; it may not be stored: make it with convert-traj.py`);
+    if (!found.some((set) => set.name === name))
+      console.error(`SKIPPED: cost: the set ${name} is not here; it may not be stored: make it with convert-traj.py`);
   }
   return args.set ? found.filter(({ name }) => args.set.includes(name)) : found;
 }
@@ -119,15 +120,25 @@ function sessions() {
 function print(result) {
   const [{ openai }] = Object.values(result.strategies);
   const tasks = result.join === 1 ? "one task" : `${result.join} tasks`;
-  console.log(`\n${result.set}, ${tasks} a conversation, ${result.budget} tokens: ${result.sessions} conversations, ${openai.calls} calls, ${openai.queries} questions`);
+  console.log(
+    `\n${result.set}, ${tasks} a conversation, ${result.budget} tokens: ${result.sessions} conversations, ${openai.calls} calls, ${openai.queries} questions`,
+  );
   console.log(table(result));
-  for (const [name, { openai: { error } }] of Object.entries(result.strategies)) if (error) console.log(`  ${name}: ${error}`);
+  for (const [
+    name,
+    {
+      openai: { error },
+    },
+  ] of Object.entries(result.strategies))
+    if (error) console.log(`  ${name}: ${error}`);
 }
 
 function printTools({ tools, tokens, steps, offers }) {
   console.log(`\n${tools} tools, eight questions, ${tokens} tokens of conversation, ${steps} steps`);
   for (const [name, { cost, right, searches, changes }] of Object.entries(offers)) {
-    console.log(`  ${name.padEnd(30)} openai ${cost.openai.toFixed(2)}  anthropic ${cost.anthropic.toFixed(2)}  right ${right}/${steps}  searches ${searches}  changed lists ${changes}`);
+    console.log(
+      `  ${name.padEnd(30)} openai ${cost.openai.toFixed(2)}  anthropic ${cost.anthropic.toFixed(2)}  right ${right}/${steps}  searches ${searches}  changed lists ${changes}`,
+    );
   }
 }
 

@@ -36,7 +36,7 @@ function decision(number) {
     decision: `Use a ${way} ${thing} for ${aim} in service ${number % 977}`,
     context: `Team ${number % 41} compared it with a ${pick(WAYS, 5)} ${pick(THINGS, 3)} and measured ${pick(AIMS, 11)} for ticket T-${number}`,
     category: CATEGORIES[number % 5],
-    confidence: (50 + (number * 7) % 50) / 100,
+    confidence: (50 + ((number * 7) % 50)) / 100,
     stakes: ["low", "medium", "high"][number % 3],
     status: reviewed ? "reviewed" : "pending",
     ...(reviewed ? { outcome: number % 4 ? "success" : "failure", reviewed_at: "2026-03-01T00:00:00+00:00" } : {}),
@@ -76,7 +76,9 @@ for (const size of args.sizes.split(",").map(Number)) {
   for (const mode of ["hybrid", "keyword", "semantic"]) {
     row[mode] = await p50((round) => store.callTool("query_decisions", { query: query(round), retrieval_mode: mode }));
   }
-  row.pre_action = await p50((round) => store.callTool("pre_action", { action: { description: query(round), category: CATEGORIES[round % 5], confidence: 0.7 } }));
+  row.pre_action = await p50((round) =>
+    store.callTool("pre_action", { action: { description: query(round), category: CATEGORIES[round % 5], confidence: 0.7 } }),
+  );
   row.session_context = await p50((round) => store.callTool("get_session_context", { task_description: query(round) }));
   const [text, written] = await timed(() => JSON.stringify(store));
   row.export = written;

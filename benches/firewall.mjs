@@ -76,7 +76,11 @@ function score({ ContextManager, countTokens }, file) {
   return { ...sum, tokens_per_payload: Math.round(sum.tokens / cases.length) };
 }
 
-const image = () => Buffer.alloc(8 * MIB, Uint8Array.from({ length: 251 }, (_, i) => (i * 197) % 256)).toString("base64");
+const image = () =>
+  Buffer.alloc(
+    8 * MIB,
+    Uint8Array.from({ length: 251 }, (_, i) => (i * 197) % 256),
+  ).toString("base64");
 /** Starts of secrets that are none. */
 const nearMisses = () => "sk-x AKIAx eyJx. ghp_x password: ab xoxb-x ".repeat(1 + (8 * MIB) / 43).slice(0, 8 * MIB);
 
@@ -89,12 +93,14 @@ function plainText(text, store) {
   return [text.slice(0, 350), ...errors.slice(0, 5), text.slice(-150)].join("\n");
 }
 
-const ours = (media_type) => ({ ContextManager }, data) => {
-  const manager = new ContextManager();
-  const { item } = manager.ingestToolResult({ tool_call_id: "c", tool_name: "tool", raw_output: data, media_type });
-  manager.free();
-  return item.text;
-};
+const ours =
+  (media_type) =>
+  ({ ContextManager }, data) => {
+    const manager = new ContextManager();
+    const { item } = manager.ingestToolResult({ tool_call_id: "c", tool_name: "tool", raw_output: data, media_type });
+    manager.free();
+    return item.text;
+  };
 
 const TASKS = {
   "1 MB log": { data: () => textLog(1_000_000), ours: ours("text/plain"), plain: (data) => plainText(data, new Map()) },
@@ -191,7 +197,9 @@ async function main() {
   for (const [name, s] of Object.entries(quality)) {
     const share = (hits) => `${hits}/${s.needles}`.padEnd(15);
     const reference = s.reference_inline ? `${s.reference_inline} / ${s.reference_one_view}` : "-";
-    console.log(`${name.padEnd(21)}${String(s.payloads).padStart(8)}  ${share(s.inline)}${share(s.one_view)}${String(s.tokens_per_payload).padEnd(19)}${reference}`);
+    console.log(
+      `${name.padEnd(21)}${String(s.payloads).padStart(8)}  ${share(s.inline)}${share(s.one_view)}${String(s.tokens_per_payload).padEnd(19)}${reference}`,
+    );
   }
   if (args.times) console.log("\nMilliseconds p50 (min-max) and peak resident memory above the start, MiB; plain JavaScript below");
   for (const [name, sides] of Object.entries(times)) {

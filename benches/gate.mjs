@@ -34,7 +34,12 @@ function folders() {
   return [join(home, "tests/quality")];
 }
 
-const sets = folders().flatMap((folder) => readdirSync(folder).sort().filter((file) => file.endsWith(".json")).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8"))));
+const sets = folders().flatMap((folder) =>
+  readdirSync(folder)
+    .sort()
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8"))),
+);
 
 const sessions = sets.flatMap(({ sessions = [] }) => sessions.map((session, at) => ({ half: at % 2 === 0 ? "even" : "odd", steps: stepsOf(session) })));
 
@@ -56,7 +61,9 @@ const served = (options) => async (session) => {
 /** What stands in a prompt for a result that nobody asked more of. */
 const digested = async (session) => {
   const manager = new ContextManager();
-  const shown = session.map(({ text, tool }, at) => manager.ingestMcpResult({ tool_call_id: `c${at}`, tool_name: tool, result: { content: [{ type: "text", text }] } }).item.text);
+  const shown = session.map(
+    ({ text, tool }, at) => manager.ingestMcpResult({ tool_call_id: `c${at}`, tool_name: tool, result: { content: [{ type: "text", text }] } }).item.text,
+  );
   manager.free();
   return shown;
 };
@@ -87,7 +94,10 @@ for (const [name, way] of Object.entries(ways)) {
   }
   halves.both = halves.even.map((count, at) => count + halves.odd[at]);
   report[name] = Object.fromEntries(
-    Object.entries(halves).map(([half, [results, tokens, copying, copied_tokens, whole]]) => [half, { results, tokens: tokens / results, copying, copied_tokens: copied_tokens / copying, whole: whole / copying }]),
+    Object.entries(halves).map(([half, [results, tokens, copying, copied_tokens, whole]]) => [
+      half,
+      { results, tokens: tokens / results, copying, copied_tokens: copied_tokens / copying, whole: whole / copying },
+    ]),
   );
 }
 
@@ -99,7 +109,10 @@ if (args.json) {
 } else {
   console.log(`${ours.results} results, ${ours.copying} of them copied from by the next call: steps that are whole, %; tokens a result, of all and of those\n`);
   for (const [name, halves] of Object.entries(report)) {
-    const cells = Object.entries(halves).map(([half, { whole, tokens, copied_tokens }]) => `${half} ${(100 * whole).toFixed(1).padStart(5)} ${tokens.toFixed(0).padStart(4)} ${copied_tokens.toFixed(0).padStart(4)}`);
+    const cells = Object.entries(halves).map(
+      ([half, { whole, tokens, copied_tokens }]) =>
+        `${half} ${(100 * whole).toFixed(1).padStart(5)} ${tokens.toFixed(0).padStart(4)} ${copied_tokens.toFixed(0).padStart(4)}`,
+    );
     console.log(`${name.padEnd(22)} ${cells.join("   ")}`);
   }
   console.log(`\n${reached ? "reached" : "MISSED"}: ${(100 * TARGET).toFixed(0)} % at no more tokens than head ${PEER} + tail ${PEER}`);

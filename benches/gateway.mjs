@@ -78,7 +78,19 @@ let port = 18_400;
 async function served(folder, mcpServers, more = []) {
   const config = join(folder, "mcp.json");
   await writeFile(config, JSON.stringify({ mcpServers }));
-  const { child, end } = program([...profiling(), PROGRAM, "gateway", "--config", config, "--http", "--port", String((port += 1)), "--mode", "firewall", ...more]);
+  const { child, end } = program([
+    ...profiling(),
+    PROGRAM,
+    "gateway",
+    "--config",
+    config,
+    "--http",
+    "--port",
+    String((port += 1)),
+    "--mode",
+    "firewall",
+    ...more,
+  ]);
   await firstLine(child, /^listening/);
   return { url: `http://127.0.0.1:${port}/mcp`, child, end };
 }
@@ -125,10 +137,14 @@ async function overHttp(folder, era, more) {
 async function overStdio(folder, era, more) {
   const config = join(folder, `stdio-${era}.json`);
   await writeFile(config, JSON.stringify({ mcpServers: { s0: { command: process.execPath, args: [SELF, "stdio", era] } } }));
-  const commands = [[SELF, "stdio", era], [...profiling(), PROGRAM, "gateway", "--config", config, "--mode", "firewall", ...more]];
+  const commands = [
+    [SELF, "stdio", era],
+    [...profiling(), PROGRAM, "gateway", "--config", config, "--mode", "firewall", ...more],
+  ];
   const clients = [];
   try {
-    for (const command of commands) clients.push(await connected(new StdioClientTransport({ command: process.execPath, args: command, stderr: "ignore" }), era));
+    for (const command of commands)
+      clients.push(await connected(new StdioClientTransport({ command: process.execPath, args: command, stderr: "ignore" }), era));
     return await inTurns(...clients, clients[1].transport.pid);
   } finally {
     await Promise.all(clients.map((client) => client.close()));
@@ -137,11 +153,23 @@ async function overStdio(folder, era, more) {
 
 async function latency(folder) {
   const table = [];
-  for (const [transport, run] of [["Streamable HTTP", overHttp], ["stdio", overStdio]]) {
+  for (const [transport, run] of [
+    ["Streamable HTTP", overHttp],
+    ["stdio", overStdio],
+  ]) {
     for (const era of ["legacy", "modern"]) {
       for (const store of [false, true]) {
         const { cold, direct, through, cpu } = await run(folder, era, store ? ["--store", join(folder, `store-${transport.slice(0, 5)}-${era}`)] : []);
-        const row = { "direct p50": direct.p50, "p50": through.p50, "added p50": through.p50 - direct.p50, "direct p99": direct.p99, "p99": through.p99, "added p99": through.p99 - direct.p99, "cold p50": cold, "CPU of the gateway": cpu };
+        const row = {
+          "direct p50": direct.p50,
+          p50: through.p50,
+          "added p50": through.p50 - direct.p50,
+          "direct p99": direct.p99,
+          p99: through.p99,
+          "added p99": through.p99 - direct.p99,
+          "cold p50": cold,
+          "CPU of the gateway": cpu,
+        };
         table.push({ transport, era, store, ...Object.fromEntries(Object.entries(row).map(([name, value]) => [name, ms(value)])) });
       }
     }
@@ -182,16 +210,28 @@ async function load(folder, era) {
     );
     const seconds = (performance.now() - began) / 1000;
     const cpu = (computed(pid) - computedBefore) / calls;
-    await Promise.all(clients.map(async (client) => {
-      await client.transport.terminateSession?.().catch(() => undefined);
-      await client.close();
-    }));
+    await Promise.all(
+      clients.map(async (client) => {
+        await client.transport.terminateSession?.().catch(() => undefined);
+        await client.close();
+      }),
+    );
     // Connections that are kept for the next request end after some seconds.
     await new Promise((done) => setTimeout(done, 8_000));
     const after = openFiles(pid);
     await first.close();
     const { p50, p99 } = figures(times);
-    return { era, calls, failed, "calls a second": Math.round(calls / seconds), "p50, ms": ms(p50), "p99, ms": ms(p99), "CPU of the gateway a call, ms": ms(cpu), "MiB, each tenth": memory.join(" "), "files before, after": `${before}, ${after}` };
+    return {
+      era,
+      calls,
+      failed,
+      "calls a second": Math.round(calls / seconds),
+      "p50, ms": ms(p50),
+      "p99, ms": ms(p99),
+      "CPU of the gateway a call, ms": ms(cpu),
+      "MiB, each tenth": memory.join(" "),
+      "files before, after": `${before}, ${after}`,
+    };
   } finally {
     await Promise.all([up, gateway].map(({ end }) => end()));
   }
@@ -209,7 +249,12 @@ async function tokens(folder) {
   const { countTokens } = await import(pathToFileURL(join(installed, "dist/node/index.js")));
   const { encode } = await dependency("gpt-tokenizer/esm/encoding/o200k_base.js");
   const items = toolsOf527();
-  const tools = items.map(({ name, description, args_schema, namespace }) => ({ name: name.slice(0, 64), description, inputSchema: { type: "object", ...args_schema }, server: namespace }));
+  const tools = items.map(({ name, description, args_schema, namespace }) => ({
+    name: name.slice(0, 64),
+    description,
+    inputSchema: { type: "object", ...args_schema },
+    server: namespace,
+  }));
   const file = join(folder, "tools.json");
   await writeFile(file, JSON.stringify(tools));
   const { loadHttp } = await import("../tests/package/gateway-load.mjs");
@@ -228,7 +273,21 @@ async function tokens(folder) {
     const answers = [];
     const queries = items.filter((_, at) => at % 10 === 0).map(({ description }) => description.split(/[.\n]/)[0].slice(0, 80));
     for (const query of queries) answers.push(cost(await called(client, name, { query })));
-    for (const [label, share] of [["median", 0.5], ["largest", 1]]) rows.push({ what: `${answers.length} answers of ${name}, ${label}`, heuristic: part(answers.map(({ heuristic }) => heuristic), share), o200k: part(answers.map(({ o200k }) => o200k), share) });
+    for (const [label, share] of [
+      ["median", 0.5],
+      ["largest", 1],
+    ])
+      rows.push({
+        what: `${answers.length} answers of ${name}, ${label}`,
+        heuristic: part(
+          answers.map(({ heuristic }) => heuristic),
+          share,
+        ),
+        o200k: part(
+          answers.map(({ o200k }) => o200k),
+          share,
+        ),
+      });
     await Promise.all([client.close(), direct.close()]);
     return rows;
   } finally {

@@ -19,7 +19,12 @@ import { headAndTail, stepsOf } from "./next-step.mjs";
 
 const home = dirname(dirname(fileURLToPath(import.meta.url)));
 const { values: args } = parseArgs({
-  options: { package: { type: "string", default: join(home, "pkg") }, sets: { type: "string", multiple: true }, cold: { type: "string", default: "40" }, json: { type: "boolean", default: false } },
+  options: {
+    package: { type: "string", default: join(home, "pkg") },
+    sets: { type: "string", multiple: true },
+    cold: { type: "string", default: "40" },
+    json: { type: "boolean", default: false },
+  },
 });
 const TARGET = 0.97;
 const PEER = 500;
@@ -39,7 +44,8 @@ async function moduleWithResults() {
 
 const sets = [ownSet(), ...setsIn(folders)];
 const sessions = sets.flatMap(({ sessions: list }) => list.map(stepsOf));
-if (!folders.some((folder) => existsSync(folder) && setsIn([folder]).length > 0)) console.error("SKIPPED: the recorded trajectories are not here; only our own sessions are replayed");
+if (!folders.some((folder) => existsSync(folder) && setsIn([folder]).length > 0))
+  console.error("SKIPPED: the recorded trajectories are not here; only our own sessions are replayed");
 
 const hooked = async (session) => {
   const folder = mkdtempSync(join(tmpdir(), "hook-"));
@@ -80,7 +86,10 @@ function timed(argv, input) {
 
 async function cold(count) {
   const store = mkdtempSync(join(tmpdir(), "hook-"));
-  const large = sessions.flat().filter(({ text }) => estimate(text) > 1_150).sort((a, b) => a.text.length - b.text.length);
+  const large = sessions
+    .flat()
+    .filter(({ text }) => estimate(text) > 1_150)
+    .sort((a, b) => a.text.length - b.text.length);
   const event = (text) => JSON.stringify({ tool_name: "bash", tool_input: { command: "cat" }, tool_response: text });
   const sample = Array.from({ length: count }, (_, at) => large[Math.floor((at * large.length) / count)].text);
   const times = { node: [], passes: [], alone: [], "with the server": [] };
@@ -95,10 +104,16 @@ async function cold(count) {
   server.kill();
   rmSync(store, { recursive: true, force: true });
   const sorted = (list) => [...list].sort((a, b) => a - b);
-  return Object.fromEntries(Object.entries(times).map(([name, list]) => [name, { p50: sorted(list)[count >> 1], p95: sorted(list)[Math.floor(count * 0.95)] }]));
+  return Object.fromEntries(
+    Object.entries(times).map(([name, list]) => [name, { p50: sorted(list)[count >> 1], p95: sorted(list)[Math.floor(count * 0.95)] }]),
+  );
 }
 
-const report = { whole: await figures(async (session) => session.map(({ text }) => text)), [`head ${PEER} + tail ${PEER}`]: await figures(headAndTail(PEER)), hook: await figures(hooked) };
+const report = {
+  whole: await figures(async (session) => session.map(({ text }) => text)),
+  [`head ${PEER} + tail ${PEER}`]: await figures(headAndTail(PEER)),
+  hook: await figures(hooked),
+};
 const times = await cold(Number(args.cold));
 const peer = report[`head ${PEER} + tail ${PEER}`];
 const reached = report.hook.whole >= TARGET && report.hook.tokens <= peer.tokens;
@@ -106,7 +121,8 @@ if (args.json) {
   console.log(JSON.stringify({ report, times, reached }));
 } else {
   console.log(`${report.hook.results} results, ${report.hook.copying} of them copied from by the next call: steps that are whole, %; tokens a result\n`);
-  for (const [name, { whole, tokens }] of Object.entries(report)) console.log(`${name.padEnd(22)} ${(100 * whole).toFixed(1).padStart(5)} ${tokens.toFixed(0).padStart(5)}`);
+  for (const [name, { whole, tokens }] of Object.entries(report))
+    console.log(`${name.padEnd(22)} ${(100 * whole).toFixed(1).padStart(5)} ${tokens.toFixed(0).padStart(5)}`);
   console.log("\ncold, ms                 p50    p95");
   for (const [name, { p50, p95 }] of Object.entries(times)) console.log(`${name.padEnd(22)} ${p50.toFixed(0).padStart(5)} ${p95.toFixed(0).padStart(6)}`);
   console.log(`\n${reached ? "reached" : "MISSED"}: ${(100 * TARGET).toFixed(0)} % at no more tokens than head ${PEER} + tail ${PEER}`);

@@ -17,7 +17,12 @@ export function stepsOf({ items }) {
     if (item.kind === "tool_result") {
       const call = items.find(({ id }) => id === item.parent_id);
       const next = items.slice(at + 1).find(({ kind }) => kind !== "agent_msg");
-      const words = next?.kind === "tool_call" ? (JSON.stringify(argumentsOf(next)).replaceAll("\\n", " ").match(/[A-Za-z0-9_./-]{6,}/g) ?? []) : [];
+      const words =
+        next?.kind === "tool_call"
+          ? (JSON.stringify(argumentsOf(next))
+              .replaceAll("\\n", " ")
+              .match(/[A-Za-z0-9_./-]{6,}/g) ?? [])
+          : [];
       const copied = [...new Set(words)].filter((word) => item.text.includes(word) && !earlier.includes(word));
       found.push({ text: item.text, tool: call?.metadata?.tool_name ?? "shell", input: call ? argumentsOf(call) : {}, copied });
     }

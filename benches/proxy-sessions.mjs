@@ -39,13 +39,31 @@ const [{ proxy }, { itemsToMessages, messagesToItems }] = [await from("proxy.js"
 const numbers = (list) => list.split(",").map(Number);
 const folders = args.sets ?? [join(home, "../shared/bench/trajectories"), join(home, "target/bench/sets/trajectories")];
 const sets = [ownSet(), ...setsIn(folders)];
-const all = joined(sets.flatMap((set) => conversationsOf(set, 9_000, 60)), Number(args.join));
+const all = joined(
+  sets.flatMap((set) => conversationsOf(set, 9_000, 60)),
+  Number(args.join),
+);
 
 const schema = { type: "object", properties: { command: { type: "string" } } };
 const APIS = {
-  "openai-chat": { path: "/v1/chat/completions", field: "messages", prices: "openai", rest: { model: "gpt-5", tools: [{ type: "function", function: { name: "shell", description: "Runs a command", parameters: schema } }] } },
-  "openai-responses": { path: "/v1/responses", field: "input", prices: "openai", rest: { model: "gpt-5", tools: [{ type: "function", name: "shell", description: "Runs a command", parameters: schema }] } },
-  anthropic: { path: "/v1/messages", field: "messages", prices: "anthropic", rest: { model: "claude-sonnet-5", max_tokens: 1_000, tools: [{ name: "shell", description: "Runs a command", input_schema: schema }] } },
+  "openai-chat": {
+    path: "/v1/chat/completions",
+    field: "messages",
+    prices: "openai",
+    rest: { model: "gpt-5", tools: [{ type: "function", function: { name: "shell", description: "Runs a command", parameters: schema } }] },
+  },
+  "openai-responses": {
+    path: "/v1/responses",
+    field: "input",
+    prices: "openai",
+    rest: { model: "gpt-5", tools: [{ type: "function", name: "shell", description: "Runs a command", parameters: schema }] },
+  },
+  anthropic: {
+    path: "/v1/messages",
+    field: "messages",
+    prices: "anthropic",
+    rest: { model: "claude-sonnet-5", max_tokens: 1_000, tools: [{ name: "shell", description: "Runs a command", input_schema: schema }] },
+  },
 };
 
 /** Messages of each call of a model: one is made before each message of the assistant. */
@@ -60,7 +78,12 @@ function callsOf(messages, format) {
 }
 
 /** Without marks of a cache; a text stands for the block that a mark is put on. */
-const bare = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : key === "content" && typeof one === "string" ? [{ type: "text", text: one }] : one)));
+const bare = (value) =>
+  JSON.parse(
+    JSON.stringify(value, (key, one) =>
+      key === "cache_control" ? undefined : key === "content" && typeof one === "string" ? [{ type: "text", text: one }] : one,
+    ),
+  );
 
 /** A prompt as a list whose first element is what stands before the messages. */
 function promptOf(body, field) {
@@ -79,7 +102,9 @@ async function played(calls, { path, field, prices, rest }, budget) {
   let [before, beforeWhole] = [[], []];
   for (const messages of calls) {
     const body = { ...rest, [field]: messages };
-    const response = await handler(new Request(`http://localhost${path}`, { method: "POST", body: JSON.stringify(body), headers: { authorization: "Bearer k" } }));
+    const response = await handler(
+      new Request(`http://localhost${path}`, { method: "POST", body: JSON.stringify(body), headers: { authorization: "Bearer k" } }),
+    );
     await response.text();
     const [status, ...told] = response.headers.get("x-contextweaver").split("; ");
     const says = Object.fromEntries(told.map((one) => one.split("=")));
@@ -107,17 +132,29 @@ for (const [format, api] of Object.entries(APIS)) {
     for (const { messages } of all) sessions.push(await played(callsOf(messages, format), api, budget));
     const ratios = sessions.map(({ cost, full }) => cost / full);
     const row = {
-      format, budget, sessions: sessions.length, calls: total(sessions, "calls"), failed: total(sessions, "failed"),
-      below: total(sessions, "below"), below_same: total(sessions, "below_same") / Math.max(1, total(sessions, "below")),
-      uncut: total(sessions, "uncut"), uncut_same: total(sessions, "uncut_same") / Math.max(1, total(sessions, "uncut")),
-      cost: total(sessions, "cost") / total(sessions, "full"), dearer: ratios.filter((ratio) => ratio > DEARER).length, worst: Math.max(...ratios),
+      format,
+      budget,
+      sessions: sessions.length,
+      calls: total(sessions, "calls"),
+      failed: total(sessions, "failed"),
+      below: total(sessions, "below"),
+      below_same: total(sessions, "below_same") / Math.max(1, total(sessions, "below")),
+      uncut: total(sessions, "uncut"),
+      uncut_same: total(sessions, "uncut_same") / Math.max(1, total(sessions, "uncut")),
+      cost: total(sessions, "cost") / total(sessions, "full"),
+      dearer: ratios.filter((ratio) => ratio > DEARER).length,
+      worst: Math.max(...ratios),
     };
     report.push(row);
     if (args.json) continue;
     const percent = (share) => `${(100 * share).toFixed(1)} %`.padStart(8);
-    console.log(`${`${format}, ${budget}`.padEnd(26)} ${row.calls} calls, ${row.failed} failed; same: below the budget ${percent(row.below_same)} of ${row.below}, uncut ${percent(row.uncut_same)} of ${row.uncut}; cost ${row.cost.toFixed(2)}, dearer ${row.dearer}/${row.sessions}, worst ${row.worst.toFixed(3)}`);
+    console.log(
+      `${`${format}, ${budget}`.padEnd(26)} ${row.calls} calls, ${row.failed} failed; same: below the budget ${percent(row.below_same)} of ${row.below}, uncut ${percent(row.uncut_same)} of ${row.uncut}; cost ${row.cost.toFixed(2)}, dearer ${row.dearer}/${row.sessions}, worst ${row.worst.toFixed(3)}`,
+    );
   }
 }
-const reached = report.every(({ below, below_same, dearer, worst, sessions }) => (below === 0 || below_same >= SAME) && dearer <= Math.ceil(sessions * DEARER_SHARE) && worst <= WORST);
+const reached = report.every(
+  ({ below, below_same, dearer, worst, sessions }) => (below === 0 || below_same >= SAME) && dearer <= Math.ceil(sessions * DEARER_SHARE) && worst <= WORST,
+);
 if (args.json) console.log(JSON.stringify({ report, reached }));
 else console.log(`${reached ? "reached" : "MISSED"}: ${100 * SAME} % below the budget, one in forty above ${DEARER}, none above ${WORST}`);

@@ -29,13 +29,23 @@ const [TOKENS, CALLS, CONVERSATIONS] = [args.tokens, args.calls, args.conversati
 const CHARS = 4;
 const RESULT = 1_000;
 
-const result = (seed) => Array.from({ length: RESULT / 40 }, (_, at) => `src/file-${seed}-${at}.ts: value ${(seed * 31 + at * 17) % 9973} ok`.padEnd(39)).join("\n");
+const result = (seed) =>
+  Array.from({ length: RESULT / 40 }, (_, at) => `src/file-${seed}-${at}.ts: value ${(seed * 31 + at * 17) % 9973} ok`.padEnd(39)).join("\n");
 const step = (at) => [
-  { role: "assistant", content: null, tool_calls: [{ id: `call_${at}`, type: "function", function: { name: "read_file", arguments: JSON.stringify({ path: `src/file-${at}.ts` }) } }] },
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: `call_${at}`, type: "function", function: { name: "read_file", arguments: JSON.stringify({ path: `src/file-${at}.ts` }) } }],
+  },
   { role: "tool", tool_call_id: `call_${at}`, content: result(at) },
 ];
-const began = (name) => [{ role: "system", content: "You are a coding agent." }, { role: "user", content: `Task ${name}: find the value that is wrong.` }];
-const tools = [{ type: "function", function: { name: "read_file", description: "Reads a file", parameters: { type: "object", properties: { path: { type: "string" } } } } }];
+const began = (name) => [
+  { role: "system", content: "You are a coding agent." },
+  { role: "user", content: `Task ${name}: find the value that is wrong.` },
+];
+const tools = [
+  { type: "function", function: { name: "read_file", description: "Reads a file", parameters: { type: "object", properties: { path: { type: "string" } } } } },
+];
 const stepsFor = (tokens) => Math.floor((tokens * CHARS) / (RESULT + 220));
 const bodyOf = (messages) => JSON.stringify({ model: "gpt-5", stream: true, messages, tools });
 
@@ -46,7 +56,11 @@ const cpu = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 };
-const events = [`data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[{"index":0,"delta":{"role":"assistant","content":"ok"},"finish_reason":null}]}\n\n`, `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`, "data: [DONE]\n\n"];
+const events = [
+  `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[{"index":0,"delta":{"role":"assistant","content":"ok"},"finish_reason":null}]}\n\n`,
+  `data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"gpt-5","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n`,
+  "data: [DONE]\n\n",
+];
 const provider = async () => {
   [arrived, worked] = [performance.now(), cpu()];
   let at = 0;
@@ -83,9 +97,12 @@ const quantile = (list, share) => [...list].sort((a, b) => a - b)[Math.min(list.
 
 const times = (calls, name) => calls.map((one) => one[name]);
 const figures = (calls) => ({
-  p50: quantile(times(calls, "added"), 0.5), p99: quantile(times(calls, "added"), 0.99),
-  work_p10: quantile(times(calls, "work"), 0.1), work_p50: quantile(times(calls, "work"), 0.5),
-  first_p50: quantile(times(calls, "first"), 0.5), first_p99: quantile(times(calls, "first"), 0.99),
+  p50: quantile(times(calls, "added"), 0.5),
+  p99: quantile(times(calls, "added"), 0.99),
+  work_p10: quantile(times(calls, "work"), 0.1),
+  work_p50: quantile(times(calls, "work"), 0.5),
+  first_p50: quantile(times(calls, "first"), 0.5),
+  first_p99: quantile(times(calls, "first"), 0.99),
 });
 
 /** Conversations that grow up to the length; the last calls of each count. */
@@ -112,7 +129,10 @@ async function memory() {
   const handler = proxy({ budget_tokens: 2 * TOKENS, token: false, fetch: provider, limits: { max_conversations: CONVERSATIONS } });
   globalThis.gc?.();
   const before = process.memoryUsage().rss;
-  const texts = Array.from({ length: 2 * CONVERSATIONS }, (_, name) => () => bodyOf([...began(`memory-${name}`), ...Array.from({ length: stepsFor(TOKENS) }, (__, at) => step(name * 1_000 + at)).flat()]));
+  const texts = Array.from(
+    { length: 2 * CONVERSATIONS },
+    (_, name) => () => bodyOf([...began(`memory-${name}`), ...Array.from({ length: stepsFor(TOKENS) }, (__, at) => step(name * 1_000 + at)).flat()]),
+  );
   const after = [];
   for (const half of [texts.slice(0, CONVERSATIONS), texts.slice(CONVERSATIONS)]) {
     await Promise.all(half.map((text) => call(handler, text())));
@@ -129,10 +149,15 @@ if (args.json) {
   console.log(JSON.stringify(report));
 } else {
   const columns = ["p50", "p99", "work_p10", "work_p50", "first_p50", "first_p99"];
-  console.log(`${`conversations of ${TOKENS} tokens, ms`.padEnd(36)}${["added p50", "p99", "work p10", "p50", "first p50", "p99"].map((name) => name.padStart(10)).join("")}`);
+  console.log(
+    `${`conversations of ${TOKENS} tokens, ms`.padEnd(36)}${["added p50", "p99", "work p10", "p50", "first p50", "p99"].map((name) => name.padStart(10)).join("")}`,
+  );
   for (const name of ["whole", "shortened"]) {
     const { calls, sent, plain: beside, ...ours } = report[name];
-    for (const [label, row] of [[`${name} (${sent}, ${calls} calls)`, ours], ["  plain", beside]]) {
+    for (const [label, row] of [
+      [`${name} (${sent}, ${calls} calls)`, ours],
+      ["  plain", beside],
+    ]) {
       console.log(`${label.padEnd(36)}${columns.map((column) => row[column].toFixed(2).padStart(10)).join("")}`);
     }
   }

@@ -59,7 +59,12 @@ const kept = Object.fromEntries(Object.entries(baseline).filter(([name]) => !ver
 const accepted = { ...kept, ...baselineOf(figures) };
 // What was not asked for is not missing.
 const unmeasured = verdict.unmeasured.filter((name) => kinds.includes(name.split("/")[0]));
-const cells = (kind, before, against) => rows(figures.filter((figure) => figure.kind === kind), before, against);
+const cells = (kind, before, against) =>
+  rows(
+    figures.filter((figure) => figure.kind === kind),
+    before,
+    against,
+  );
 const measured = kinds.filter((kind) => figures.some((figure) => figure.kind === kind));
 const version = JSON.parse(readFileSync(join(resolve(args.package), "package.json"), "utf8")).version;
 const result = { version, figures, unmeasured, skipped: [...run.skipped] };

@@ -37,7 +37,10 @@ function folders() {
 }
 
 function readSets(folder) {
-  const documents = readdirSync(folder).sort().filter((file) => file.endsWith(".json")).map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
+  const documents = readdirSync(folder)
+    .sort()
+    .filter((file) => file.endsWith(".json"))
+    .map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")));
   return documents.filter(({ sessions }) => Array.isArray(sessions));
 }
 
@@ -100,7 +103,10 @@ function measure(set) {
         if (seen.has(place.word)) continue;
         seen.add(place.word);
         sum.identifiers += 1;
-        const absent = [[bare, barePrompt], [with_ledger, prompt]].filter(([counts, text]) => {
+        const absent = [
+          [bare, barePrompt],
+          [with_ledger, prompt],
+        ].filter(([counts, text]) => {
           const stands = text.includes(place.word);
           counts.shown += stands;
           return !stands;
@@ -139,6 +145,7 @@ for (const set of folders().flatMap(readSets)) {
   const shares = [bare.in_prompt, bare.within_reach, shown, within].map(percent);
   const line = [all, ...shares, asked, percent(found / Math.max(1, asked)), tokens, (ms / Math.max(1, asked)).toFixed(2), ledgers, named];
   const widths = [11, 7, 10, 8, 10, 7, 6, 7, 8, 8, 6];
-  if (!args.json) console.log(`${set.name.padEnd(19)} ${line.map((value, at) => String(value).padStart(widths[at])).join(" ")}${within < TARGET ? "  below 95" : ""}`);
+  if (!args.json)
+    console.log(`${set.name.padEnd(19)} ${line.map((value, at) => String(value).padStart(widths[at])).join(" ")}${within < TARGET ? "  below 95" : ""}`);
 }
 if (args.json) console.log(JSON.stringify(report));

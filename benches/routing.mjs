@@ -119,7 +119,10 @@ function readSet(folder, file) {
   const text = readFileSync(join(folder, file), "utf8");
   const name = basename(file).replace(/\.jsonl?$/, "");
   if (file.endsWith(".jsonl")) {
-    const queries = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const queries = text
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
     if (!queries.every(({ query, items }) => typeof query === "string" && Array.isArray(items))) return [];
     return [{ name, queries: queries.map((query) => ({ ...query, items: tools(query.items) })) }];
   }
@@ -133,7 +136,9 @@ function readSet(folder, file) {
 }
 
 function readSets(folder) {
-  const files = readdirSync(folder).sort().filter((file) => /\.jsonl?$/.test(file));
+  const files = readdirSync(folder)
+    .sort()
+    .filter((file) => /\.jsonl?$/.test(file));
   const sets = files.flatMap((file) => readSet(folder, file));
   if (sets.length === 0) throw new Error(`no set of tools and queries in ${folder}`);
   return sets;

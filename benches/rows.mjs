@@ -68,11 +68,13 @@ function withItems({ ContextManager }, size, run) {
   return result;
 }
 
-const route = (size) => ({ Router }) => {
-  const router = new Router(catalog(size));
-  const asked = routingQueries(200);
-  return spread(1000, (at) => router.route(asked[at % asked.length]));
-};
+const route =
+  (size) =>
+  ({ Router }) => {
+    const router = new Router(catalog(size));
+    const asked = routingQueries(200);
+    return spread(1000, (at) => router.route(asked[at % asked.length]));
+  };
 
 const toolResult = (raw_output, at = 0) => ({ tool_call_id: `c${at}`, tool_name: "tool", raw_output });
 
@@ -194,7 +196,11 @@ function print(row, sides) {
   const number = (value) => value.toFixed(value < 1 ? 3 : 1);
   const cell = ({ ms, mib }) =>
     (typeof ms === "number" ? number(ms) : `${number(ms.p50)} / ${number(ms.p99)}`) + (mib === undefined ? "" : ` ms, ${mib.toFixed(0)} MiB`);
-  console.log(`${row.padEnd(40)} ${Object.entries(sides).map(([name, side]) => `${name} ${cell(side)}`.padEnd(34)).join("  ")}`);
+  console.log(
+    `${row.padEnd(40)} ${Object.entries(sides)
+      .map(([name, side]) => `${name} ${cell(side)}`.padEnd(34))
+      .join("  ")}`,
+  );
 }
 
 if (args.row) console.log(JSON.stringify(await child(args.row)));

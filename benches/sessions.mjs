@@ -89,14 +89,22 @@ async function load(client, lengths) {
   }
   return lengths.map((length) => {
     const list = times.get(length);
-    return { "items of a session": length, "turns a second": (list.length / seconds.get(length)).toFixed(0), "p50, ms": part(list, 0.5).toFixed(1), "p99, ms": part(list, 0.99).toFixed(1) };
+    return {
+      "items of a session": length,
+      "turns a second": (list.length / seconds.get(length)).toFixed(0),
+      "p50, ms": part(list, 0.5).toFixed(1),
+      "p99, ms": part(list, 0.99).toFixed(1),
+    };
   });
 }
 
 async function served(lengths) {
   const folder = await mkdtemp(join(tmpdir(), "contextweaver-bench-"));
   const port = 18_321;
-  const child = spawn(process.execPath, [join(installed, "bin/contextweaver.js"), "serve", "--store", folder, "--port", String(port)], { env: { ...process.env, CONTEXTWEAVER_TOKEN: TOKEN }, stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [join(installed, "bin/contextweaver.js"), "serve", "--store", folder, "--port", String(port)], {
+    env: { ...process.env, CONTEXTWEAVER_TOKEN: TOKEN },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     await new Promise((ready) => child.stdout.once("data", ready));
     return await load(sessionClient({ url: `http://127.0.0.1:${port}`, token: TOKEN }), lengths);

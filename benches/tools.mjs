@@ -68,7 +68,12 @@ const alone = (embed) => async (items) => {
   return async (query) => {
     const [asked] = await embed([query]);
     const scores = vectors.map((vector, at) => vector.reduce((sum, value, place) => sum + value * asked[place], 0) / sizes[at]);
-    return { ids: [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b).slice(0, LISTED).map((at) => items[at].id) };
+    return {
+      ids: [...scores.keys()]
+        .sort((a, b) => scores[b] - scores[a] || a - b)
+        .slice(0, LISTED)
+        .map((at) => items[at].id),
+    };
   };
 };
 
@@ -112,7 +117,11 @@ async function measure({ items, queries }, make) {
     });
   }
   const over = (list, key) => mean(list.map((row) => row[key]));
-  const half = (odd) => over(rows.filter((_, at) => at % 2 === odd), "recall@5");
+  const half = (odd) =>
+    over(
+      rows.filter((_, at) => at % 2 === odd),
+      "recall@5",
+    );
   return { ...Object.fromEntries(Object.keys(rows[0]).map((key) => [key, over(rows, key)])), even: half(0), odd: half(1) };
 }
 
@@ -123,11 +132,16 @@ const report = {};
 for (const set of sets) {
   const engines = {};
   report[set.name] = { tools: set.items.length, queries: set.queries.length, ...(set.revision && { revision: set.revision }), engines };
-  if (!args.json) console.log(`\n${set.name}${set.revision ? ` @${set.revision}` : ""}: ${set.items.length} tools, ${set.queries.length} queries\n${"".padEnd(34)}${COLUMNS.map((column) => column.padStart(11)).join("")}`);
+  if (!args.json)
+    console.log(
+      `\n${set.name}${set.revision ? ` @${set.revision}` : ""}: ${set.items.length} tools, ${set.queries.length} queries\n${"".padEnd(34)}${COLUMNS.map((column) => column.padStart(11)).join("")}`,
+    );
   for (const [name, make] of contenders) {
     const figures = await measure(set, make);
     engines[name.trim()] = figures;
-    const cells = COLUMNS.map((column) => (Number.isNaN(figures[column]) || (column === "confidence" && Array.isArray(set.queries[0].query)) ? "" : figures[column].toFixed(3)).padStart(11));
+    const cells = COLUMNS.map((column) =>
+      (Number.isNaN(figures[column]) || (column === "confidence" && Array.isArray(set.queries[0].query)) ? "" : figures[column].toFixed(3)).padStart(11),
+    );
     if (!args.json) console.log(name.padEnd(34) + cells.join(""));
   }
 }

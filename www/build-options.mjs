@@ -19,7 +19,9 @@ export function buildOptions(packageDir) {
       esbuild.onResolve({ filter: /^\.\.?\// }, ({ importer, resolveDir, path }) => {
         if (!importer.startsWith(audit)) return undefined;
         const to = resolve(resolveDir, path);
-        return { path: to.startsWith(join(audit, "/")) ? to.replace(/\.js$/, ".ts") : join(dist, relative(facade, to)) };
+        return {
+          path: to.startsWith(join(audit, "/")) ? to.replace(/\.js$/, ".ts") : join(dist, relative(facade, to)),
+        };
       });
     },
   };

@@ -16,7 +16,9 @@ if (!packageDir || !out || !report) throw new Error("usage: node bundle.mjs <pac
 /** Modules of the package that the page may need; none of them before somebody does something. */
 const MODULES = ["agent", "routing", "decisions", "gateway"];
 const moduleFile = (name) => join(packageDir, "dist", "wasm", `${name}_bg.wasm`);
-const bytes = Object.fromEntries(await Promise.all(MODULES.map(async (name) => [name, (await stat(moduleFile(name))).size])));
+const bytes = Object.fromEntries(
+  await Promise.all(MODULES.map(async (name) => [name, (await stat(moduleFile(name))).size])),
+);
 
 const common = buildOptions(packageDir);
 
@@ -64,14 +66,41 @@ const sha256 = (text) => `sha256-${createHash("sha256").update(text).digest("bas
 async function reportModule() {
   const folder = join(out, ".new");
   const [collect, script] = [join(folder, "collect.mjs"), join(folder, "report-main.js")];
-  const own = { name: "own", setup: (esbuild) => esbuild.onResolve({ filter: /^contextweaver\/slim$/ }, () => ({ path: "./api.js", external: true })) };
-  await build({ ...common, minify: false, alias: {}, plugins: [own], entryPoints: [join(here, "report", "collect.ts")], outfile: collect, platform: "neutral", target: "es2022" });
-  await build({ ...common, entryPoints: [join(here, "report", "main.tsx")], outfile: script, target: ["es2022", "chrome120", "firefox121", "safari17"] });
+  const own = {
+    name: "own",
+    setup: (esbuild) =>
+      esbuild.onResolve({ filter: /^contextweaver\/slim$/ }, () => ({ path: "./api.js", external: true })),
+  };
+  await build({
+    ...common,
+    minify: false,
+    alias: {},
+    plugins: [own],
+    entryPoints: [join(here, "report", "collect.ts")],
+    outfile: collect,
+    platform: "neutral",
+    target: "es2022",
+  });
+  await build({
+    ...common,
+    entryPoints: [join(here, "report", "main.tsx")],
+    outfile: script,
+    target: ["es2022", "chrome120", "firefox121", "safari17"],
+  });
   const style = (await readFile(join(folder, "style.css"), "utf8")).trim();
   // Nothing in a script may end its element.
   const code = (await readFile(script, "utf8")).trim().replaceAll("</script", "<\\/script");
-  const parts = { STYLE: style, STYLE_HASH: sha256(style), SCRIPT: code, SCRIPT_HASH: sha256(code), REPORT: "%REPORT%" };
-  const shell = (await readFile(join(here, "report", "index.html"), "utf8")).replace(/%([A-Z_]+)%/g, (_, name) => parts[name]);
+  const parts = {
+    STYLE: style,
+    STYLE_HASH: sha256(style),
+    SCRIPT: code,
+    SCRIPT_HASH: sha256(code),
+    REPORT: "%REPORT%",
+  };
+  const shell = (await readFile(join(here, "report", "index.html"), "utf8")).replace(
+    /%([A-Z_]+)%/g,
+    (_, name) => parts[name],
+  );
   const [above, below] = shell.split("%REPORT%");
   const text = `${await readFile(collect, "utf8")}\n/** What stands around the data of a report. */\nexport const ABOVE = ${JSON.stringify(above)};\nexport const BELOW = ${JSON.stringify(below)};\n`;
   for (const file of [collect, script]) await rm(file);
@@ -92,7 +121,10 @@ async function licences() {
     const text = file ? await readFile(join(folder, file), "utf8") : "No licence file is in the package.";
     return `${name} ${version}\n\n${text.trim()}\n`;
   });
-  return [...(await Promise.all(texts)), `contextweaver\n\n${await readFile(join(packageDir, "LICENSE"), "utf8")}`].join("\n\n---\n\n");
+  return [
+    ...(await Promise.all(texts)),
+    `contextweaver\n\n${await readFile(join(packageDir, "LICENSE"), "utf8")}`,
+  ].join("\n\n---\n\n");
 }
 
 const text = await licences();
@@ -109,7 +141,10 @@ for (const [from, to] of copies) await cp(from, join(made, to), { recursive: tru
 await writeFile(join(made, "LICENSES.txt"), text);
 const { markup, record } = await drawn();
 await writeFile(join(made, "index.html"), await document(markup));
-await writeFile(join(made, "opened.html"), (await document(OPENED)).replace(/^ *<link rel="preload"[^>]*record\.json[^>]*>\n/m, ""));
+await writeFile(
+  join(made, "opened.html"),
+  (await document(OPENED)).replace(/^ *<link rel="preload"[^>]*record\.json[^>]*>\n/m, ""),
+);
 await writeFile(join(made, "record.json"), JSON.stringify(record));
 await writeFile(report, await reportModule());
 await rm(join(made, "style.css"));

@@ -17,7 +17,10 @@ export interface First {
 export async function first(module: Uint8Array<ArrayBuffer>, sample: ArrayBuffer): Promise<First> {
   initSync({ agent: module });
   const record: { [question: string]: unknown } = {};
-  const ask = async <N extends Name>(name: N, args: Parameters<Operations[N]>[0]): Promise<Awaited<ReturnType<Operations[N]>>> => {
+  const ask = async <N extends Name>(
+    name: N,
+    args: Parameters<Operations[N]>[0],
+  ): Promise<Awaited<ReturnType<Operations[N]>>> => {
     const operation = operations[name] as (asked: unknown) => unknown;
     return (record[questionOf(name, args)] = await operation(args)) as Awaited<ReturnType<Operations[N]>>;
   };

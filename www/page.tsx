@@ -86,10 +86,19 @@ export function Page(): JSX.Element {
           <Loading />
         </div>
         <section id="panel-session" aria-label="Session" hidden={shown !== "session"}>
-          {session ? !session.isOnePrompt && seen.current.has("session") && <SessionTab key={version} session={session} isSample={sample !== ""} version={version} /> : <h2 class="headline">What a session repeats, what is new, and what it costs</h2>}
+          {session ? (
+            !session.isOnePrompt &&
+            seen.current.has("session") && (
+              <SessionTab key={version} session={session} isSample={sample !== ""} version={version} />
+            )
+          ) : (
+            <h2 class="headline">What a session repeats, what is new, and what it costs</h2>
+          )}
         </section>
         <section id="panel-context" aria-label="One prompt" hidden={shown !== "context"}>
-          {session && seen.current.has("context") && <ContextTab session={session} isSample={sample !== ""} version={version} />}
+          {session && seen.current.has("context") && (
+            <ContextTab session={session} isSample={sample !== ""} version={version} />
+          )}
         </section>
         {MORE.map(({ key, title, Content }) => (
           <div key={key} id={`panel-${key}`} hidden={tab !== key}>
@@ -102,9 +111,25 @@ export function Page(): JSX.Element {
   );
 }
 
-function TabButton({ name, title, selected, onSelect }: { name: Key; title: string; selected: Key; onSelect: (key: Key) => void }): JSX.Element {
+function TabButton({
+  name,
+  title,
+  selected,
+  onSelect,
+}: {
+  name: Key;
+  title: string;
+  selected: Key;
+  onSelect: (key: Key) => void;
+}): JSX.Element {
   return (
-    <button type="button" class="part" id={`tab-tab-${name}`} aria-current={name === selected ? "page" : undefined} onClick={() => onSelect(name)}>
+    <button
+      type="button"
+      class="part"
+      id={`tab-tab-${name}`}
+      aria-current={name === selected ? "page" : undefined}
+      onClick={() => onSelect(name)}
+    >
       {title}
     </button>
   );

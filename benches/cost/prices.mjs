@@ -23,4 +23,3 @@ export const PRICES = {
     return WRITE * (tokens - read) + READ * read;
   },
 };
-

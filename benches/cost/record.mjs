@@ -32,9 +32,14 @@ const { values: args } = parseArgs({
 });
 
 const SESSIONS = {
-  "coding-1": compiler, "coding-2": gatewayTimeouts, "coding-3": conversions,
-  "data-1": reconciliation, "data-2": drift,
-  "support-1": desk, "support-2": codes, "support-3": wave,
+  "coding-1": compiler,
+  "coding-2": gatewayTimeouts,
+  "coding-3": conversions,
+  "data-1": reconciliation,
+  "data-2": drift,
+  "support-1": desk,
+  "support-2": codes,
+  "support-3": wave,
   catalog: catalogQuestions,
 };
 const SERVERS = {
@@ -108,7 +113,12 @@ async function record(name, { material, run }) {
   lay(folder, files);
   const db = sql === undefined ? undefined : await database(sql);
   const more = { filesystem: [folder], postgres: [db?.url], memory: [], commands: [], git: [] };
-  const commands = Object.fromEntries(Object.entries(PROGRAMS).map(([server, path]) => [server, { command: process.execPath, args: [installed(path), ...more[server]], env: { MEMORY_FILE_PATH: graph, MCP_LOG_LEVEL: "error" } }]));
+  const commands = Object.fromEntries(
+    Object.entries(PROGRAMS).map(([server, path]) => [
+      server,
+      { command: process.execPath, args: [installed(path), ...more[server]], env: { MEMORY_FILE_PATH: graph, MCP_LOG_LEVEL: "error" } },
+    ]),
+  );
   const servers = new Servers(commands, folder, sdk);
   try {
     const agent = new Agent(servers);

@@ -43,8 +43,19 @@ export function callsOf({ messages, questions }) {
 const isFound = (sent, { groups }) => groups.every((group) => group.some((values) => values.every((value) => holds(sent, value))));
 
 const zero = () => ({
-  calls: 0, tokens: 0, queries: 0, found: 0, ahead: 0, aheadFound: 0, next: 0, nextFound: 0, newest: 0, newestWhole: 0,
-  rewrites: 0, over: 0, failed: 0,
+  calls: 0,
+  tokens: 0,
+  queries: 0,
+  found: 0,
+  ahead: 0,
+  aheadFound: 0,
+  next: 0,
+  nextFound: 0,
+  newest: 0,
+  newestWhole: 0,
+  rewrites: 0,
+  over: 0,
+  failed: 0,
 });
 
 /** Counts what one call was sent. */
@@ -121,16 +132,21 @@ export function figures(ours, full) {
   const ratios = ours.paid.map((paid, at) => paid / full.paid[at]);
   const { calls, queries, next, newest, rewrites, over, failed, error } = ours;
   return {
-    calls, queries,
+    calls,
+    queries,
     cost: total(ours.paid) / total(full.paid),
     dearer: ratios.filter((ratio) => ratio > DEARER).length,
     worst: Math.max(...ratios),
     tokens: ours.tokens / full.tokens,
     recall: share(ours.found, queries),
     "recall ahead": share(ours.aheadFound, ours.ahead),
-    next: share(ours.nextFound, next), "next of": next,
-    newest: share(ours.newestWhole, newest), "newest of": newest,
-    rewrites, over, failed,
+    next: share(ours.nextFound, next),
+    "next of": next,
+    newest: share(ours.newestWhole, newest),
+    "newest of": newest,
+    rewrites,
+    over,
+    failed,
     ...(error !== undefined && { error }),
   };
 }

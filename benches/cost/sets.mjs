@@ -25,10 +25,14 @@ export function ownSet() {
 
 /** The sets in folders, each {name, sessions}. */
 export function setsIn(folders) {
-  return folders.filter((folder) => existsSync(folder)).flatMap((folder) => {
-    const files = readdirSync(folder).filter((file) => file.endsWith(".json")).sort();
-    return files.map((file) => readJson(join(folder, file))).filter((set) => Array.isArray(set.sessions));
-  });
+  return folders
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => {
+      const files = readdirSync(folder)
+        .filter((file) => file.endsWith(".json"))
+        .sort();
+      return files.map((file) => readJson(join(folder, file))).filter((set) => Array.isArray(set.sessions));
+    });
 }
 
 /** Conversations of a set, of more than `least` tokens each. */

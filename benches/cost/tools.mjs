@@ -32,11 +32,17 @@ const SEARCH = asTool(FIND_TOOLS, "Find tools by what they do.", { type: "object
 
 /** The tools of published servers, and invented ones up to `TOOLS`. Names that two servers share get the name of theirs in front. */
 function tools() {
-  const lists = readdirSync(CATALOGS).filter((file) => file.endsWith(".json") && file !== "index.json").sort();
-  const listed = lists.flatMap((file) => JSON.parse(readFileSync(join(CATALOGS, file), "utf8")).tools.map((tool) => ({ server: file.replace(".json", ""), ...tool })));
+  const lists = readdirSync(CATALOGS)
+    .filter((file) => file.endsWith(".json") && file !== "index.json")
+    .sort();
+  const listed = lists.flatMap((file) =>
+    JSON.parse(readFileSync(join(CATALOGS, file), "utf8")).tools.map((tool) => ({ server: file.replace(".json", ""), ...tool })),
+  );
   const shared = (name) => listed.filter((tool) => tool.name === name).length > 1;
   const real = listed.map(({ server, name, description, inputSchema }) => asTool(shared(name) ? `${server}_${name}` : name, description, inputSchema));
-  const invented = catalog(TOOLS - real.length).map(({ namespace, name, description, args_schema: schema }) => asTool(`${namespace}_${name}`, description, schema));
+  const invented = catalog(TOOLS - real.length).map(({ namespace, name, description, args_schema: schema }) =>
+    asTool(`${namespace}_${name}`, description, schema),
+  );
   return [...real, ...invented];
 }
 
@@ -50,7 +56,9 @@ function offers({ contextWeaver, Router }, all) {
   return {
     "all tools": () => ({ fit: (messages) => ({ tools: all, messages }), end() {} }),
     "a list chosen anew each turn": () => {
-      const router = new Router(all.map(({ function: { name, description, parameters } }) => ({ id: name, kind: "tool", name, description, args_schema: parameters })));
+      const router = new Router(
+        all.map(({ function: { name, description, parameters } }) => ({ id: name, kind: "tool", name, description, args_schema: parameters })),
+      );
       const lists = new Map();
       const found = new Set();
       const choose = (query, most) => router.route(query, { top_k: most }).candidate_ids;
@@ -97,7 +105,10 @@ function replayTools(messages, make) {
     for (const [name, price] of Object.entries(PRICES)) sum[name] += price(tokens, same);
     [before, tools] = [prompt, sent.tools];
     // What a search found stands in the prompt with how it is called, for later steps too.
-    told = sent.messages.filter(({ role }) => role !== "assistant").map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content))).join("\n");
+    told = sent.messages
+      .filter(({ role }) => role !== "assistant")
+      .map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)))
+      .join("\n");
     return new Set(sent.tools.map(nameOf));
   };
   for (const message of messages) {
@@ -127,7 +138,16 @@ function replayTools(messages, make) {
     }
     if (found) sum.right += 1;
     const through = found && !offered.has(right);
-    log.push(through ? { ...message, tool_calls: [{ ...call, function: { name: CALL_TOOL, arguments: JSON.stringify({ name: right, arguments: JSON.parse(call.function.arguments) }) } }] } : message);
+    log.push(
+      through
+        ? {
+            ...message,
+            tool_calls: [
+              { ...call, function: { name: CALL_TOOL, arguments: JSON.stringify({ name: right, arguments: JSON.parse(call.function.arguments) }) } },
+            ],
+          }
+        : message,
+    );
   }
   offer.end();
   return sum;

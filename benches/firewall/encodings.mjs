@@ -22,7 +22,15 @@ async function datasets(source, work, load) {
   const { build } = await load("esbuild");
   const outfile = join(folder, "datasets.mjs");
   // Types that the script imports are left out with the import.
-  await build({ entryPoints: [join(folder, SOURCES[0])], outfile, bundle: true, format: "esm", platform: "node", external: ["@faker-js/faker"], logLevel: "error" });
+  await build({
+    entryPoints: [join(folder, SOURCES[0])],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    external: ["@faker-js/faker"],
+    logLevel: "error",
+  });
   return (await import(pathToFileURL(outfile))).TOKEN_EFFICIENCY_DATASETS;
 }
 

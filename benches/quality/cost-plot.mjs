@@ -48,7 +48,10 @@ function panel({ title, points }, range, styles) {
   for (const family of styles.keys()) {
     const line = points.filter(({ name }) => familyOf(name) === family);
     const style = styles.get(family);
-    if (line.length > 1) parts.push(`<polyline points="${line.map(({ recall, cost }) => `${number(x(recall))},${number(y(cost))}`).join(" ")}" fill="none" stroke="${style.colour}" stroke-opacity=".6"/>`);
+    if (line.length > 1)
+      parts.push(
+        `<polyline points="${line.map(({ recall, cost }) => `${number(x(recall))},${number(y(cost))}`).join(" ")}" fill="none" stroke="${style.colour}" stroke-opacity=".6"/>`,
+      );
   }
   // Ours last, so that it lies on top.
   const ours = ({ name }) => (name === "default" ? 1 : 0);
@@ -82,12 +85,17 @@ export function costPicture(results, prices) {
   const rows = [...new Set(panels.map(({ row }) => row))];
   const columns = Math.max(...rows.map((row) => panels.filter((one) => one.row === row).length));
   const drawn = rows.flatMap((row, at) =>
-    panels.filter((one) => one.row === row).map((one, column) => `<g transform="translate(${column * PANEL.width} ${LEGEND + at * PANEL.height})">\n${panel(one, range, styles)}\n</g>`),
+    panels
+      .filter((one) => one.row === row)
+      .map((one, column) => `<g transform="translate(${column * PANEL.width} ${LEGEND + at * PANEL.height})">\n${panel(one, range, styles)}\n</g>`),
   );
   const [width, height] = [Math.max(columns * PANEL.width, LEAST_WIDTH), LEGEND + rows.length * PANEL.height + 36];
   const title = `Cost over recall at the prices of ${prices}`;
   const looks = `font-family="system-ui, sans-serif" font-size="10" fill="${TEXT}"`;
   const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escape(title)}" ${looks}>`;
-  const axes = ["Up: cost, 1 is the whole conversation in every call.", "Right: questions whose evidence is in the prompt, percent; 50 and less stand at the edge."];
+  const axes = [
+    "Up: cost, 1 is the whole conversation in every call.",
+    "Right: questions whose evidence is in the prompt, percent; 50 and less stand at the edge.",
+  ];
   return `${[head, `<title>${escape(title)}</title>`, legend(styles), ...drawn, ...axes.map((axis, at) => label(PANEL.left, height - 20 + 14 * at, axis)), "</svg>"].join("\n")}\n`;
 }

@@ -9,7 +9,10 @@ const COST_NOISE = 0.01;
 const OURS = "default";
 
 /** Everything but ours and no engine at all, as far as it keeps to the budget: what sends too much shows more for it. */
-const peersOf = (strategies) => Object.entries(strategies).filter(([name, { openai }]) => name !== OURS && name !== "full" && !name.startsWith("thrift") && openai.over + openai.failed === 0);
+const peersOf = (strategies) =>
+  Object.entries(strategies).filter(
+    ([name, { openai }]) => name !== OURS && name !== "full" && !name.startsWith("thrift") && openai.over + openai.failed === 0,
+  );
 
 /** The cheapest peer that shows at least as much, or nothing. */
 function cheapest(strategies, prices) {
@@ -39,9 +42,11 @@ function atBudget(name, targets, { budget, sessions, strategies }) {
     const metric = `cost ${at}${NAMES[prices]}`;
     return cost(name, metric, ours[prices].cost, sessions, { peer: cheapest(strategies, prices), ...target(metric) });
   });
-  const shown = ["recall", "recall ahead"].filter((metric) => Number.isFinite(ours.openai[metric])).map((metric) => {
-    return figure(name, `${metric} ${at}`, ours.openai[metric], ours.openai.queries, { peer: mostShown(strategies, metric), ...target(`${metric} ${at}`) });
-  });
+  const shown = ["recall", "recall ahead"]
+    .filter((metric) => Number.isFinite(ours.openai[metric]))
+    .map((metric) => {
+      return figure(name, `${metric} ${at}`, ours.openai[metric], ours.openai.queries, { peer: mostShown(strategies, metric), ...target(`${metric} ${at}`) });
+    });
   return [...costs, ...shown];
 }
 
@@ -56,7 +61,9 @@ function promises(name, results) {
     cost(name, "dearest session", Math.max(...rows.map(({ worst }) => worst)), replays, { target: 100 * COST.worst }),
     figure(name, "next-step strings there", weighted("next"), sum("next of"), { target: 100 * COST.next }),
     figure(name, "newest result whole", weighted("newest"), sum("newest of"), { target: 100 * COST.newest }),
-    ...["rewrites", "over", "failed"].map((key) => count(name, { rewrites: "rewrites that no cut names", over: "prompts over budget", failed: "failed calls" }[key], sum(key), sum("calls"), 0)),
+    ...["rewrites", "over", "failed"].map((key) =>
+      count(name, { rewrites: "rewrites that no cut names", over: "prompts over budget", failed: "failed calls" }[key], sum(key), sum("calls"), 0),
+    ),
   ];
 }
 
@@ -64,9 +71,13 @@ function ofTools({ tools, steps, offers }) {
   const set = `${tools} tools`;
   const { [OURS]: ours, ...others } = offers;
   const costs = Object.entries(others).flatMap(([name, { cost: theirs }]) =>
-    PRICES.map((prices) => cost(set, `cost beside ${name}${NAMES[prices]}`, ours.cost[prices] / theirs[prices], steps, prices === "openai" ? { target: 100 * COST.tools } : {})),
+    PRICES.map((prices) =>
+      cost(set, `cost beside ${name}${NAMES[prices]}`, ours.cost[prices] / theirs[prices], steps, prices === "openai" ? { target: 100 * COST.tools } : {}),
+    ),
   );
-  const right = Object.entries(others).map(([name, { right: value }]) => ({ name, value: value / steps })).sort((a, b) => b.value - a.value)[0];
+  const right = Object.entries(others)
+    .map(([name, { right: value }]) => ({ name, value: value / steps }))
+    .sort((a, b) => b.value - a.value)[0];
   return [...costs, figure(set, "tools called right", ours.right / steps, steps, { peer: right, target: 100 * right.value })];
 }
 

@@ -20,7 +20,21 @@ const MAX_BUFFER = 2 ** 28;
 /** How a script begins the line that says what it went without. */
 const SKIPPED = "SKIPPED: ";
 
-export const KINDS = ["routing", "tools", "abstain", "multitool", "context", "chats", "trajectories", "rules", "cost", "recall", "digests", "encodings", "secrets"];
+export const KINDS = [
+  "routing",
+  "tools",
+  "abstain",
+  "multitool",
+  "context",
+  "chats",
+  "trajectories",
+  "rules",
+  "cost",
+  "recall",
+  "digests",
+  "encodings",
+  "secrets",
+];
 /** Sets on which ways to find tools are compared with models; the others are those of `routing`. */
 const MODEL_SETS = ["livemcpbench", "livemcpbench, by step", "github-mcp-server", "mcp-servers"];
 
@@ -44,10 +58,12 @@ export class Run {
     for (const set of missing) this.skip(`${kind}: the set ${set} is not here${SOURCES[kind] ? `; it ${SOURCES[kind]}` : ""}`);
     const percent = ({ set, metric, target }) => target ?? known[set]?.[metric];
     const sets = [...new Set(measured.map(({ set }) => set))];
-    return sets.flatMap((set) => measured.filter((figure) => figure.set === set)).map((figure) => {
-      const target = percent(figure);
-      return { kind, ...figure, target: target === undefined || figure.unit === "count" ? target : target / 100 };
-    });
+    return sets
+      .flatMap((set) => measured.filter((figure) => figure.set === set))
+      .map((figure) => {
+        const target = percent(figure);
+        return { kind, ...figure, target: target === undefined || figure.unit === "count" ? target : target / 100 };
+      });
   }
 
   skip(reason) {
@@ -101,11 +117,13 @@ export class Run {
       const isModel = (name) => name.endsWith(" alone");
       const plain = Object.fromEntries(known.filter(([name]) => !isModel(name) && !name.startsWith("contextweaver with ")));
       const best = ["recall@5", "recall@10"].map((metric) => choice(set, metric, { engines: plain }, queries));
-      const models = known.filter(([name]) => isModel(name)).map(([name, alone]) => {
-        const model = name.slice(0, -" alone".length);
-        const together = { contextweaver: engines[`contextweaver with ${model}`], [name]: alone };
-        return { ...choice(set, "recall@5", { engines: together }, queries), metric: `recall@5 with ${model}` };
-      });
+      const models = known
+        .filter(([name]) => isModel(name))
+        .map(([name, alone]) => {
+          const model = name.slice(0, -" alone".length);
+          const together = { contextweaver: engines[`contextweaver with ${model}`], [name]: alone };
+          return { ...choice(set, "recall@5", { engines: together }, queries), metric: `recall@5 with ${model}` };
+        });
       // Of a task that is asked step by step there are several.
       const { confidence, "hit@5": hit } = engines.contextweaver;
       const calibrated = set.includes("by step") ? [] : [{ ...share(set, "confidence off by", Math.abs(confidence - hit), queries, "lower"), peer: "none" }];
@@ -235,10 +253,7 @@ export class Run {
         const noise = asked === 0 ? 1 / identifiers : (1 - inPrompt) * noiseOf(found / asked, asked);
         return { ...share(set, metric, value, identifiers), noise, peer: { name: "the prompt alone", value: inPrompt } };
       };
-      return [
-        figure("within reach", without_ledger.within_reach, without_ledger.in_prompt),
-        figure("within reach, with a ledger", within_reach, without),
-      ];
+      return [figure("within reach", without_ledger.within_reach, without_ledger.in_prompt), figure("within reach, with a ledger", within_reach, without)];
     });
   }
 
@@ -275,7 +290,11 @@ export class Run {
 }
 
 const jsonFiles = (folders) =>
-  folders.flatMap((folder) => readdirSync(folder).filter((file) => file.endsWith(".json")).map((file) => join(folder, file)));
+  folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => join(folder, file)),
+  );
 
 /** What returns tools for everything is no peer of what refuses: it has too few scores to set a threshold on. */
 const refusing = (engines) => Object.fromEntries(Object.entries(engines).filter(([, metrics]) => metrics["false return"] < 1));

@@ -26,13 +26,14 @@ function runs(points) {
   return found.filter((run) => run.length > 0);
 }
 
-const stroke = ({ colour, width, dash }) =>
-  `fill="none" stroke="${colour}" stroke-width="${width}"${dash ? ` stroke-dasharray="${dash}"` : ""}`;
+const stroke = ({ colour, width, dash }) => `fill="none" stroke="${colour}" stroke-width="${width}"${dash ? ` stroke-dasharray="${dash}"` : ""}`;
 const places = (points) => points.map(([x, y]) => `${number(x)},${number(y)}`).join(" ");
 const across = (left, right, y, style) => `<line x1="${number(left)}" x2="${number(right)}" y1="${number(y)}" y2="${number(y)}" ${style}/>`;
 
 function line(points, style, x, y) {
-  return runs(points).map((run) => `<polyline points="${places(run.map(([at, value]) => [x(at), y(value)]))}" ${stroke(style)}/>`).join("");
+  return runs(points)
+    .map((run) => `<polyline points="${places(run.map(([at, value]) => [x(at), y(value)]))}" ${stroke(style)}/>`)
+    .join("");
 }
 
 /** Where our default stands is a disc, where it is to be a ring. */

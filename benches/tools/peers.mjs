@@ -44,7 +44,11 @@ function minisearch({ default: MiniSearch }, options) {
   return (items) => {
     const index = new MiniSearch({ fields: FIELDS, searchOptions: { boost: BOOSTS, ...options } });
     index.addAll(items.map(document));
-    const find = (query) => index.search(query).slice(0, LISTED).map((hit) => hit.id);
+    const find = (query) =>
+      index
+        .search(query)
+        .slice(0, LISTED)
+        .map((hit) => hit.id);
     return Object.assign(find, { judge: (query) => judged(index.search(query)) });
   };
 }
@@ -59,15 +63,28 @@ function orama({ create, insertMultiple, search }) {
   };
 }
 
-const words = (text) => split(text).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+const words = (text) =>
+  split(text)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? [];
 const best = (items, scores) =>
-  [...scores.keys()].filter((at) => scores[at] > 0).sort((a, b) => scores[b] - scores[a] || a - b).slice(0, LISTED).map((at) => items[at].id);
+  [...scores.keys()]
+    .filter((at) => scores[at] > 0)
+    .sort((a, b) => scores[b] - scores[a] || a - b)
+    .slice(0, LISTED)
+    .map((at) => items[at].id);
 const K1 = 1.2;
 const B = 0.75;
 
 /** Okapi BM25 over all texts of a tool as one, words as they are: what a paper calls BM25. */
 export function bm25(items) {
-  const documents = items.map((item) => words(Object.entries(document(item)).flatMap(([field, text]) => (field === "id" ? [] : [text])).join(" ")));
+  const documents = items.map((item) =>
+    words(
+      Object.entries(document(item))
+        .flatMap(([field, text]) => (field === "id" ? [] : [text]))
+        .join(" "),
+    ),
+  );
   const postings = new Map();
   for (const [at, list] of documents.entries()) {
     for (const word of list) {
@@ -88,9 +105,11 @@ export function bm25(items) {
 }
 
 /** Words that a model would not put into a pattern. */
-const SMALL = new Set(words(`a about all also an and any are as at be by can could do does find for from get give have help how i if in into is
+const SMALL = new Set(
+  words(`a about all also an and any are as at be by can could do does find for from get give have help how i if in into is
  it like list look make me my need of on or please put save search set show so some tell that the then there this to up us use
- using want was we what when where which who will with would you your`));
+ using want was we what when where which who will with would you your`),
+);
 
 /**
  * A search by regular expressions, as providers offer it: a pattern over names, descriptions and arguments, whatever the case. The
@@ -107,7 +126,10 @@ export function regex(items) {
     if (stems.length === 0) return [];
     const pattern = new RegExp(stems.map((stem) => `\\b${stem}`).join("|"), "g");
     const distinct = (text) => new Set(text.match(pattern)).size;
-    return best(items, texts.map(([name, rest]) => distinct(`${name} ${rest}`) + distinct(name) / 100));
+    return best(
+      items,
+      texts.map(([name, rest]) => distinct(`${name} ${rest}`) + distinct(name) / 100),
+    );
   };
 }
 

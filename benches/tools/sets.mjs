@@ -10,7 +10,11 @@ const here = dirname(fileURLToPath(import.meta.url));
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 /** A numbered list of an annotation, without its numbers. */
-const listed = (text = "") => text.split(/[\n;]+/).map((line) => line.replace(/^\s*\d+[.)]\s*/, "").trim()).filter(Boolean);
+const listed = (text = "") =>
+  text
+    .split(/[\n;]+/)
+    .map((line) => line.replace(/^\s*\d+[.)]\s*/, "").trim())
+    .filter(Boolean);
 
 const LIVEMCP = "icip-cas/LiveMCPBench";
 
@@ -24,7 +28,13 @@ function liveMcp(mirror) {
   const servers = JSON.parse(source.read("tools/LiveMCPTool/tools.json"));
   const items = servers.flatMap(({ tools }) =>
     Object.entries(tools).flatMap(([server, { tools: list }]) =>
-      list.map(({ name, description, inputSchema }) => ({ id: `${server}/${name}`, name, namespace: server, description: description ?? "", args_schema: inputSchema ?? {} })),
+      list.map(({ name, description, inputSchema }) => ({
+        id: `${server}/${name}`,
+        name,
+        namespace: server,
+        description: description ?? "",
+        args_schema: inputSchema ?? {},
+      })),
     ),
   );
   const tasks = JSON.parse(source.read("annotated_data/all_annotations.json")).map(({ Question: query, "Annotator Metadata": { Tools, Steps } }) => {
@@ -47,7 +57,14 @@ function gitHub(mirror) {
   if (source === undefined) return undefined;
   const files = source.list(SNAPSHOTS).filter((file) => !file.includes("_ff_"));
   const tools = files.map((file) => JSON.parse(source.read(file)));
-  const items = tools.map(({ name, description, inputSchema, annotations }) => ({ id: name, name, title: annotations?.title, namespace: "github", description: description ?? "", args_schema: inputSchema ?? {} }));
+  const items = tools.map(({ name, description, inputSchema, annotations }) => ({
+    id: name,
+    name,
+    title: annotations?.title,
+    namespace: "github",
+    description: description ?? "",
+    args_schema: inputSchema ?? {},
+  }));
   return [{ name: "github-mcp-server", revision: source.revision, items, queries: readJson(join(here, "github.json")).queries }];
 }
 
@@ -55,19 +72,25 @@ function gitHub(mirror) {
 const STORED = { "bfcl-core": "routing", metatool: "routing", "contextweaver-83": "routing", livemcp: "routing", "seal-multi-dev": "multitool" };
 
 function stored(folder) {
-  const found = Object.entries(STORED).map(([name, kind]) => [name, join(folder, kind, `${name}.json`)]).filter(([, file]) => existsSync(file));
+  const found = Object.entries(STORED)
+    .map(([name, kind]) => [name, join(folder, kind, `${name}.json`)])
+    .filter(([, file]) => existsSync(file));
   return found.map(([name, file]) => ({ name: name === "livemcp" ? "livemcp, our conversion" : name, ...readJson(file) }));
 }
 
 /** The sets that are here; `say` is told which are not. */
 export function toolSets({ sets, mirror, say }) {
-  const made = [[LIVEMCP, liveMcp], [GITHUB, gitHub]].flatMap(([repository, read]) => {
+  const made = [
+    [LIVEMCP, liveMcp],
+    [GITHUB, gitHub],
+  ].flatMap(([repository, read]) => {
     const found = read(mirror);
     if (found === undefined) say(noClone(repository));
     return found ?? [];
   });
   const known = stored(sets);
-  if (known.length < Object.keys(STORED).length) say(`SKIPPED: ${sets} has ${known.length} of ${Object.keys(STORED).length} sets (${Object.keys(STORED).join(", ")})`);
+  if (known.length < Object.keys(STORED).length)
+    say(`SKIPPED: ${sets} has ${known.length} of ${Object.keys(STORED).length} sets (${Object.keys(STORED).join(", ")})`);
   const own = readJson(join(here, "../../tests/quality/routing/mcp-servers.json"));
   return [...made, ...known, { name: "mcp-servers", items: own.items, queries: own.queries }].map((set) => ({
     ...set,

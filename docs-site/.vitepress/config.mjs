@@ -21,7 +21,13 @@ const [, ICON] = /rel="icon"\s+href="([^"]+)"/.exec(readFileSync(join(root, "www
 const sections = readFileSync(join(root, "docs", "README.md"), "utf8")
   .split(/^## /m)
   .slice(1)
-  .map((section) => ({ text: section.split("\n", 1)[0], items: [...section.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\.md\)/gm)].map(([, page]) => ({ text: titleOf(page), link: `/docs/${page}` })) }));
+  .map((section) => ({
+    text: section.split("\n", 1)[0],
+    items: [...section.matchAll(/^\| \[[^\]]+\]\(([\w-]+)\.md\)/gm)].map(([, page]) => ({
+      text: titleOf(page),
+      link: `/docs/${page}`,
+    })),
+  }));
 
 /** The title of a page without its kind, which stands above it. */
 function titleOf(page) {
@@ -45,7 +51,9 @@ export default defineConfig({
   // Where the site is served from, such as /contextweaver/.
   base: process.env.DOCS_BASE ?? "/",
   srcDir: root,
-  srcExclude: readdirSync(root).filter((name) => !SHOWN.includes(name)).flatMap((name) => [name, `${name}/**`]),
+  srcExclude: readdirSync(root)
+    .filter((name) => !SHOWN.includes(name))
+    .flatMap((name) => [name, `${name}/**`]),
   outDir: process.env.DOCS_OUT ?? join(root, "target", "docs"),
   cacheDir: join(root, "target", "docs-cache"),
   rewrites: { "README.md": "index.md", "docs/README.md": "docs/index.md" },
@@ -55,21 +63,48 @@ export default defineConfig({
   head: [["link", { rel: "icon", href: ICON }]],
   markdown: {
     // The anchors of headings are those that readers of the repository see.
-    anchor: { slugify: (text) => text.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-") },
+    anchor: {
+      slugify: (text) =>
+        text
+          .toLowerCase()
+          .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+          .replaceAll(" ", "-"),
+    },
     config(md) {
       md.core.ruler.push("led-to", ({ tokens }) => {
         for (const { children } of tokens) {
-          for (const token of children ?? []) if (token.type === "link_open") token.attrSet("href", ledTo(token.attrGet("href")));
+          for (const token of children ?? [])
+            if (token.type === "link_open") token.attrSet("href", ledTo(token.attrGet("href")));
         }
       });
     },
   },
   // The pages are outside of the folder in which the generator is installed.
-  vite: { resolve: { alias: [{ find: /^vue\/server-renderer$/, replacement: installed("vue/server-renderer/index.mjs") }, { find: /^vue$/, replacement: installed("vue/dist/vue.runtime.esm-bundler.js") }] } },
+  vite: {
+    resolve: {
+      alias: [
+        { find: /^vue\/server-renderer$/, replacement: installed("vue/server-renderer/index.mjs") },
+        { find: /^vue$/, replacement: installed("vue/dist/vue.runtime.esm-bundler.js") },
+      ],
+    },
+  },
   themeConfig: {
     search: { provider: "local" },
-    nav: [{ text: "Documents", link: "/docs/" }, { text: "Demo", link: "/demo/index.html", target: "_self" }, { text: "Changes", link: "/CHANGELOG" }],
-    sidebar: [{ text: "Start", items: [{ text: "What it is", link: "/" }, { text: "All documents", link: "/docs/" }] }, ...sections.map((section) => ({ ...section, collapsed: section.items.length > 10 }))],
+    nav: [
+      { text: "Documents", link: "/docs/" },
+      { text: "Demo", link: "/demo/index.html", target: "_self" },
+      { text: "Changes", link: "/CHANGELOG" },
+    ],
+    sidebar: [
+      {
+        text: "Start",
+        items: [
+          { text: "What it is", link: "/" },
+          { text: "All documents", link: "/docs/" },
+        ],
+      },
+      ...sections.map((section) => ({ ...section, collapsed: section.items.length > 10 })),
+    ],
     outline: { level: [2, 3] },
   },
   buildEnd({ outDir }) {

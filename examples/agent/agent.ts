@@ -4,7 +4,17 @@
 //   agent <main file of an MCP server for files> <folder with a server.log>
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { Catalog, ContextManager, MetaPolicy, Router, ToolCallContext, decorate, defineTool, runTool, toMcpMeta } from "contextweaver";
+import {
+  Catalog,
+  ContextManager,
+  MetaPolicy,
+  Router,
+  ToolCallContext,
+  decorate,
+  defineTool,
+  runTool,
+  toMcpMeta,
+} from "contextweaver";
 import type { McpToolResult, ToolCallContext as Context } from "contextweaver";
 import { model } from "./model.js";
 
@@ -16,7 +26,13 @@ await client.connect(new StdioClientTransport({ command: process.execPath, args:
 const catalog = Catalog.fromMcp(await client.listTools(), { server: "files" });
 const router = new Router(catalog);
 const log = new ContextManager({ budget: { answer: 800 } });
-log.ingestMessages([{ role: "system", content: "Answer in one sentence." }, { role: "user", content: question }], "openai-chat");
+log.ingestMessages(
+  [
+    { role: "system", content: "Answer in one sentence." },
+    { role: "user", content: question },
+  ],
+  "openai-chat",
+);
 
 // route: the model sees a few of the server's tools, and may only choose among them.
 const { route, pack } = log.buildRoute({ query: question, router });

@@ -1,6 +1,19 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  DrilldownInput,
+  FindToolsInput,
+  OfferedTool,
+  RecallInput,
+} from "./adapters/agent-loop.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";
@@ -15,14 +28,30 @@ import { aiSdkSchema } from "./catalog/tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, JsonObject } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, CallToolInput, DrilldownInput, FindToolsInput, RecallInput };
+export type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  ContextWeaverHandle,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  CallToolInput,
+  DrilldownInput,
+  FindToolsInput,
+  RecallInput,
+};
 
 /** Tools as the SDK takes them, by name. */
 export type AiSdkTools = Readonly<Record<string, object>>;
 
 /** A tool that the loop adds. */
 export interface AiSdkAddedTool<Input> extends AiSdkTool {
-  readonly execute: (input: Input, options?: { readonly toolCallId?: string; readonly abortSignal?: AbortSignal }) => Promise<string>;
+  readonly execute: (
+    input: Input,
+    options?: { readonly toolCallId?: string; readonly abortSignal?: AbortSignal },
+  ) => Promise<string>;
 }
 
 /** The tool that runs others. */
@@ -75,7 +104,11 @@ export interface AiSdkStepInput {
 }
 
 /** A choice among tools, as `generateText` takes it. */
-export type AiSdkToolChoice<Names extends string = string> = "auto" | "none" | "required" | { type: "tool"; toolName: Names };
+export type AiSdkToolChoice<Names extends string = string> =
+  | "auto"
+  | "none"
+  | "required"
+  | { type: "tool"; toolName: Names };
 
 /** What `prepareStep` answers. */
 export interface AiSdkStep<Names extends string> {
@@ -153,15 +186,23 @@ export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOp
  * Errors of a call: those of `prepareStep`, and `DUPLICATE_ID` when a tool has the name of one of these.
  */
 export function contextWeaver(options: MiddlewareOptions): ContextWeaverMiddleware;
-export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | MiddlewareOptions): ContextWeaver<AiSdkTools> | ContextWeaverMiddleware {
+export function contextWeaver(
+  options: ContextWeaverOptions<AiSdkTools> | MiddlewareOptions,
+): ContextWeaver<AiSdkTools> | ContextWeaverMiddleware {
   return "tools" in options ? served(options as ContextWeaverOptions<AiSdkTools>) : middlewareOf(options);
 }
 
 /** How often a model is asked again that reads on in results, or looks for tools. */
 const MAX_ROUNDS = 8;
 
-function middlewareOf({ max_rounds = MAX_ROUNDS, cache_key, cache, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
-  if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
+function middlewareOf({
+  max_rounds = MAX_ROUNDS,
+  cache_key,
+  cache,
+  ...options
+}: MiddlewareOptions): ContextWeaverMiddleware {
+  if (!Number.isInteger(max_rounds) || max_rounds < 1)
+    throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
   const key = new CacheKey(checkedCacheKey(cache_key));
   const loop = new AgentLoop(options, ["max_rounds", "cache_key", "cache"]);
   const calls = new ModelCalls(loop, { most: max_rounds, key, marks: marksOf(cache) });
@@ -185,7 +226,10 @@ function marksOf(cache: unknown = true): ModelMarks | undefined {
 }
 
 function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
-  throw new ContextWeaverError(code, "expected a set of tools", { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" });
+  throw new ContextWeaverError(code, "expected a set of tools", {
+    path: "/tools",
+    hint: "tools as generateText takes them, by name; {} for none",
+  });
 }
 
 function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
@@ -207,11 +251,19 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), (input, options) => loop.drilldownAsync(input, options?.toolCallId, options?.abortSignal)),
-    recall: addedTool(recallOffer(), (input, options) => loop.recallAsync(input, options?.toolCallId, options?.abortSignal)),
+    drilldown: addedTool(drilldownOffer(), (input, options) =>
+      loop.drilldownAsync(input, options?.toolCallId, options?.abortSignal),
+    ),
+    recall: addedTool(recallOffer(), (input, options) =>
+      loop.recallAsync(input, options?.toolCallId, options?.abortSignal),
+    ),
     find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
     // What depends on the tool that is meant has no type of its own there.
-    call_tool: { description: callOffer().description, inputSchema: aiSdkSchema(callOffer().schema), ...runnerOf(tools, loop, prepared) } as AiSdkCallTool,
+    call_tool: {
+      description: callOffer().description,
+      inputSchema: aiSdkSchema(callOffer().schema),
+      ...runnerOf(tools, loop, prepared),
+    } as AiSdkCallTool,
   };
   return {
     ...handleOf(loop),
@@ -222,11 +274,18 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);
       // A step that is tried again is told of the same call.
-      if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
+      if (model !== undefined && last !== undefined && last !== paid)
+        loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
       paid = last;
       const demanded = forcedTool(step.toolChoice);
-      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), demanded, model, prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider) });
-      const built = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const compiled = await loop.stepLater("ai-sdk-model", messages, {
+        ...lastTurn(messages),
+        demanded,
+        model,
+        prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider),
+      });
+      const built =
+        "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
       // The tools, which are before them, are the same each time; the SDK has them.
       const marked = isMarked ? marks?.mark({ prompt: built.messages, tools: [] }, { model }) : undefined;
@@ -235,8 +294,15 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const promptCacheKey = key.of(false, () => beginning(messages));
       const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };
       const offers = new Set(compiled.tools);
-      const toolChoice = choiceOf(step.toolChoice, demanded, new Map(Object.entries(tools)), offers, "auto") as AiSdkToolChoice<Name> | undefined;
-      return { ...split, ...keyed, activeTools: [...offers] as Name[], ...(toolChoice !== undefined && { toolChoice }) };
+      const toolChoice = choiceOf(step.toolChoice, demanded, new Map(Object.entries(tools)), offers, "auto") as
+        | AiSdkToolChoice<Name>
+        | undefined;
+      return {
+        ...split,
+        ...keyed,
+        activeTools: [...offers] as Name[],
+        ...(toolChoice !== undefined && { toolChoice }),
+      };
     },
   };
 }
@@ -259,7 +325,10 @@ class Conversation {
     const sent = this.#sent.get(messages[0] as object);
     if (sent) return [...sent.conversation, ...messages.slice(sent.messages.length)];
     const instructions = [initialInstructions].flat().filter((one) => one !== undefined && one !== null);
-    return [...instructions.map((one) => (typeof one === "string" ? { role: "system", content: one } : one)), ...messages];
+    return [
+      ...instructions.map((one) => (typeof one === "string" ? { role: "system", content: one } : one)),
+      ...messages,
+    ];
   }
 
   remember(sent: Sent): void {
@@ -272,10 +341,16 @@ class Conversation {
 function withoutSystem(messages: readonly AiSdkModelMessage[]): { messages: AiSdkModelMessage[]; system?: string } {
   const isSystem = ({ role }: AiSdkModelMessage): boolean => role === "system";
   const system = messages.filter(isSystem).map(({ content }) => content as string);
-  return { messages: messages.filter((message) => !isSystem(message)), ...(system.length > 0 && { system: system.join("\n\n") }) };
+  return {
+    messages: messages.filter((message) => !isSystem(message)),
+    ...(system.length > 0 && { system: system.join("\n\n") }),
+  };
 }
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: AiSdkAddedTool<Input>["execute"]): AiSdkAddedTool<Input> {
+function addedTool<Input>(
+  { description, schema }: DescribedTool,
+  execute: AiSdkAddedTool<Input>["execute"],
+): AiSdkAddedTool<Input> {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 
@@ -284,18 +359,25 @@ async function offered(tools: AiSdkTools): Promise<OfferedTool[]> {
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]) => {
       const { description, inputSchema } = tool as { readonly description?: unknown; readonly inputSchema?: unknown };
-      return { name, description: typeof description === "string" ? description : undefined, schema: await jsonSchemaOf(inputSchema) };
+      return {
+        name,
+        description: typeof description === "string" ? description : undefined,
+        schema: await jsonSchemaOf(inputSchema),
+      };
     }),
   );
 }
 
 /** The JSON Schema of what the SDK takes for one: its own, also one that is made late, or a Standard Schema that can tell. */
 async function jsonSchemaOf(given: unknown): Promise<JsonObject | undefined> {
-  const schema = typeof given === "function" && !("~standard" in given) ? ((given as () => unknown)() as unknown) : given;
+  const schema =
+    typeof given === "function" && !("~standard" in given) ? ((given as () => unknown)() as unknown) : given;
   if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return undefined;
   const { jsonSchema, "~standard": standard } = schema as {
     readonly jsonSchema?: unknown;
-    readonly "~standard"?: { readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown } };
+    readonly "~standard"?: {
+      readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown };
+    };
   };
   return (await (jsonSchema ?? standard?.jsonSchema?.input?.({ target: "draft-07" }))) as JsonObject | undefined;
 }

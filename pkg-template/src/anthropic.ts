@@ -1,7 +1,17 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  OfferedTool,
+} from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -19,7 +29,10 @@ export interface AnthropicAddedTool {
   name: string;
   description: string;
   input_schema: { type: "object"; [keyword: string]: unknown };
-  run: (input: unknown, context?: { readonly toolUse?: { readonly id?: string } }) => Promise<string | AnthropicToolReference[]>;
+  run: (
+    input: unknown,
+    context?: { readonly toolUse?: { readonly id?: string } },
+  ) => Promise<string | AnthropicToolReference[]>;
   parse: (input: unknown) => unknown;
 }
 
@@ -127,15 +140,22 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   const { tools, cache = true, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
-    throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
+    throw new ContextWeaverError(
+      tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT",
+      "expected a list of tools",
+      init,
+    );
   }
-  if (typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
-  if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
+  if (typeof cache !== "boolean")
+    throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  if (typeof searches !== "boolean")
+    throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest, ["tools", "cache", "tool_search"]);
   const fitting = new Fitting(loop, tools, { cache, searches });
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),
-    run: async (input, context) => (await fitting.answerAsync(tool.name, input, context?.toolUse?.id)) as string | AnthropicToolReference[],
+    run: async (input, context) =>
+      (await fitting.answerAsync(tool.name, input, context?.toolUse?.id)) as string | AnthropicToolReference[],
     parse: (input) => input,
   });
   return {
@@ -146,8 +166,10 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
       const call = block.type === "tool_use" ? loop.resolve(String(block.name), block.input) : undefined;
       return call ? { ...block, name: call.name, input: call.arguments } : block;
     },
-    answer: ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined),
-    answerAsync: async ({ type, id, name, input }) => resultOf(id, type === "tool_use" ? await fitting.answerAsync(String(name), input, String(id)) : undefined),
+    answer: ({ type, id, name, input }) =>
+      resultOf(id, type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined),
+    answerAsync: async ({ type, id, name, input }) =>
+      resultOf(id, type === "tool_use" ? await fitting.answerAsync(String(name), input, String(id)) : undefined),
     observe: (answer) => fitting.observe(answer),
     serve: <Client extends AnthropicClient>(client: Client) => {
       const { middleware } = client;
@@ -165,7 +187,9 @@ function calling(tools: readonly object[], loop: AgentLoop): AnthropicAddedTool 
       const call = loop.resolve(offer.name, input);
       if (!call) return loop.answer(offer.name, input, context?.toolUse?.id) as string;
       const tool = (tools.find((one, at) => nameOf(one, at) === call.name) ?? {}) as Partial<AnthropicAddedTool>;
-      return tool.run ? tool.run(tool.parse ? tool.parse(call.arguments) : call.arguments, context) : loop.demand(call.name);
+      return tool.run
+        ? tool.run(tool.parse ? tool.parse(call.arguments) : call.arguments, context)
+        : loop.demand(call.name);
     },
     parse: (input) => input,
   };
@@ -184,13 +208,19 @@ class Fitting {
   readonly #added: ReadonlyMap<string, Definition>;
   readonly #marks: CacheMarks;
   /** Where tools are deferred: what is loaded of them, and the list that is sent each time. */
-  readonly #search: { readonly found: FoundTools; readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] } | undefined;
+  readonly #search:
+    | { readonly found: FoundTools; readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] }
+    | undefined;
   /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
   #model = "model";
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean; readonly searches: boolean }) {
+  constructor(
+    loop: AgentLoop,
+    tools: readonly object[],
+    { cache, searches }: { readonly cache: boolean; readonly searches: boolean },
+  ) {
     const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
       const { defer_loading: _, ...definition } = tool as Definition;
       const { description, input_schema: schema } = definition;
@@ -211,15 +241,32 @@ class Fitting {
     const names = known.map(({ name }) => name).filter((name) => !standing.has(name));
     // What the provider loads is called by its own name.
     const list = [...this.#definitions.values(), ...added];
-    this.#search = searches && names.length > 0 ? { found: new FoundTools(loop, new Set(names)), ...deferred(list, standing) } : undefined;
+    this.#search =
+      searches && names.length > 0
+        ? { found: new FoundTools(loop, new Set(names)), ...deferred(list, standing) }
+        : undefined;
   }
 
   fit<Params extends AnthropicParams>(params: Params): Params {
     // `thread: false` is for the tool runner, and those that know no threads send it.
-    const { messages: given, system: instructions, tools: all, tool_choice: choice, thread = false, ...rest } = params as AnthropicParams & Definition;
+    const {
+      messages: given,
+      system: instructions,
+      tools: all,
+      tool_choice: choice,
+      thread = false,
+      ...rest
+    } = params as AnthropicParams & Definition;
     if (thread !== false) {
-      const init = { path: "/thread", hint: "send the whole conversation each time; the tool runner does with `thread: false`" };
-      throw new ContextWeaverError("UNSUPPORTED", "a thread is held by the provider, and only what is new is sent", init);
+      const init = {
+        path: "/thread",
+        hint: "send the whole conversation each time; the tool runner does with `thread: false`",
+      };
+      throw new ContextWeaverError(
+        "UNSUPPORTED",
+        "a thread is held by the provider, and only what is new is sent",
+        init,
+      );
     }
     if (all !== undefined) this.#loop.checkTools(listOf(all, "/tools").map(nameOf));
     const marked = this.#marks.take(listOf(given, "/messages"), instructions);
@@ -241,9 +288,18 @@ class Fitting {
       ...(chosen && { chosen }),
       translated: ({ built, tools: names }) => {
         const compiled = this.#search
-          ? { messages: withReferences(built.messages, this.#search.found), tools: this.#search.list.map((tool) => (forced.includes(String(tool["name"])) ? loaded(tool) : tool)) }
-          : { messages: built.messages, tools: names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition) };
-        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { automatic: rest["cache_control"], settings: params as Definition });
+          ? {
+              messages: withReferences(built.messages, this.#search.found),
+              tools: this.#search.list.map((tool) => (forced.includes(String(tool["name"])) ? loaded(tool) : tool)),
+            }
+          : {
+              messages: built.messages,
+              tools: names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition),
+            };
+        const { warnings, ...marks } = this.#marks.put(
+          { ...compiled, system: built.system },
+          { automatic: rest["cache_control"], settings: params as Definition },
+        );
         sent = marks;
         return [...(this.#search?.warnings ?? []), ...warnings];
       },
@@ -268,14 +324,22 @@ class Fitting {
   }
 
   /** Does the same where it may take time. */
-  async answerAsync(name: string, input: unknown, id: string | undefined): Promise<string | AnthropicToolReference[] | undefined> {
+  async answerAsync(
+    name: string,
+    input: unknown,
+    id: string | undefined,
+  ): Promise<string | AnthropicToolReference[] | undefined> {
     return name === FIND_TOOLS.name ? this.answer(name, input, id) : this.#loop.answerAsync(name, input, id);
   }
 
   observe(answer: unknown): void {
     const usage = usageOf(answer);
     const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usage;
-    this.#loop.observe(this.#model, typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined, usage);
+    this.#loop.observe(
+      this.#model,
+      typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined,
+      usage,
+    );
   }
 }
 
@@ -284,12 +348,20 @@ function referenceTo(name: string): AnthropicToolReference {
 }
 
 /** Defers all tools but those that stand. What is deferred takes no mark of the cache. */
-function deferred(tools: readonly Definition[], standing: ReadonlySet<string>): { readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] } {
+function deferred(
+  tools: readonly Definition[],
+  standing: ReadonlySet<string>,
+): { readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] } {
   const warnings: MessageWarning[] = [];
   const list = tools.map((tool, at) => {
     if (standing.has(nameOf(tool, at))) return tool;
     const { cache_control: mark, ...definition } = tool;
-    if (mark != null) warnings.push({ code: "CACHE_CONTROL_LEFT_OUT", message: "a tool that is deferred takes no cache_control", path: `/tools/${at}` });
+    if (mark != null)
+      warnings.push({
+        code: "CACHE_CONTROL_LEFT_OUT",
+        message: "a tool that is deferred takes no cache_control",
+        path: `/tools/${at}`,
+      });
     return { ...definition, defer_loading: true };
   });
   return { list, warnings };
@@ -300,7 +372,10 @@ function loaded({ defer_loading: _, ...tool }: Definition): Definition {
 }
 
 /** Reads results that are references as texts, which the log can hold. */
-function withoutReferences(messages: readonly object[]): { readonly messages: readonly object[]; readonly found: ReadonlyMap<string, readonly string[]> } {
+function withoutReferences(messages: readonly object[]): {
+  readonly messages: readonly object[];
+  readonly found: ReadonlyMap<string, readonly string[]>;
+} {
   const found = new Map<string, readonly string[]>();
   const list = changedResults(messages, (block) => {
     const { content, tool_use_id: id } = block;
@@ -344,7 +419,11 @@ function changedResults(messages: readonly object[], change: (block: Definition)
 }
 
 /** A definition that the provider is sent. */
-function definitionOf({ name, description, schema }: DescribedTool): { name: string; description: string; input_schema: { type: "object" } } {
+function definitionOf({ name, description, schema }: DescribedTool): {
+  name: string;
+  description: string;
+  input_schema: { type: "object" };
+} {
   return { name, description, input_schema: schema as { type: "object" } };
 }
 
@@ -353,8 +432,15 @@ function nameOf(tool: unknown, at: number): string {
   const { name, mcp_server_name: server, type } = (tool ?? {}) as Definition;
   const called = name ?? server ?? type;
   if (typeof called === "string" && called.startsWith("tool_search_tool_")) {
-    const init = { path: `/tools/${at}`, hint: "leave it out: find_tools is added, and finds among the tools of contextWeaver" };
-    throw new ContextWeaverError("UNSUPPORTED", "the provider's search finds among all tools, of which it is sent some", init);
+    const init = {
+      path: `/tools/${at}`,
+      hint: "leave it out: find_tools is added, and finds among the tools of contextWeaver",
+    };
+    throw new ContextWeaverError(
+      "UNSUPPORTED",
+      "the provider's search finds among all tools, of which it is sent some",
+      init,
+    );
   }
   if (typeof called === "string") return called;
   throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
@@ -373,8 +459,13 @@ interface AnthropicReader {
 
 /** Fits each call of a model that a client makes, and takes what it cost. */
 function middlewareOf(fitting: Fitting) {
-  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>, reader?: AnthropicReader): Promise<Answer> => {
-    if (!new URL(request.url).pathname.endsWith("/v1/messages") || typeof request.body !== "string") return next(request);
+  return async <Request extends AnthropicRequest, Answer>(
+    request: Request,
+    next: (request: Request) => Promise<Answer>,
+    reader?: AnthropicReader,
+  ): Promise<Answer> => {
+    if (!new URL(request.url).pathname.endsWith("/v1/messages") || typeof request.body !== "string")
+      return next(request);
     const params = JSON.parse(request.body) as AnthropicParams & { readonly stream?: unknown };
     const fitted = { ...request, body: JSON.stringify(fitting.fit(params)) };
     const { calls } = fitting;
@@ -383,7 +474,10 @@ function middlewareOf(fitting: Fitting) {
     const read = await reader.parse(answer);
     if (params.stream !== true) fitting.observe(read);
     // What breaks a stream is told to whoever reads the client's own.
-    else observeStart(read as AsyncIterable<unknown>, (start) => calls === fitting.calls && fitting.observe(start)).catch(() => undefined);
+    else
+      observeStart(read as AsyncIterable<unknown>, (start) => calls === fitting.calls && fitting.observe(start)).catch(
+        () => undefined,
+      );
     return answer;
   };
 }

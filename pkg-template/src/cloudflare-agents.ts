@@ -10,7 +10,8 @@ import type { OpenSessionOptions, StoredSession } from "contextweaver";
 export type { BlobStore, DurableStorage };
 
 /** How a turn of a chat agent is served. */
-export interface ChatContextOptions<Tools extends AiSdkTools> extends Omit<ContextWeaverOptions<Tools>, "manager" | "session"> {
+export interface ChatContextOptions<Tools extends AiSdkTools>
+  extends Omit<ContextWeaverOptions<Tools>, "manager" | "session"> {
   /** Where large results are kept, which no row could hold: `r2Blobs(this.env.BUCKET)` of `contextweaver/cloudflare`. */
   readonly blobs: BlobStore;
   /**
@@ -58,7 +59,9 @@ const sessions = new WeakMap<object, Promise<StoredSession>>();
  * }
  * ```
  */
-export function withContextWeaver<Base extends AgentClass>(agent: Base): Base & (new (...args: any[]) => ChatAgentContext) {
+export function withContextWeaver<Base extends AgentClass>(
+  agent: Base,
+): Base & (new (...args: any[]) => ChatAgentContext) {
   return class extends agent implements ChatAgentContext {
     async contextWeaver<Tools extends AiSdkTools>(options: ChatContextOptions<Tools>): Promise<ChatContext<Tools>> {
       const { blobs, manager, ...rest } = options;
@@ -79,5 +82,7 @@ export function withContextWeaver<Base extends AgentClass>(agent: Base): Base & 
 function storageOf(agent: object): DurableStorage {
   const { ctx } = agent as { readonly ctx?: { readonly storage?: DurableStorage } };
   if (ctx?.storage) return ctx.storage;
-  throw new ContextWeaverError("UNSUPPORTED", "this is no Durable Object: it has no ctx.storage", { hint: "withContextWeaver(AIChatAgent)" });
+  throw new ContextWeaverError("UNSUPPORTED", "this is no Durable Object: it has no ctx.storage", {
+    hint: "withContextWeaver(AIChatAgent)",
+  });
 }

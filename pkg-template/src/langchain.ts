@@ -1,7 +1,20 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  DrilldownInput,
+  FindToolsInput,
+  OfferedTool,
+  RecallInput,
+} from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
@@ -13,7 +26,18 @@ import type { FrontCall } from "./adapters/tool-front.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { AiSdkModelMessage, JsonObject, SchemaConverters } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, ConversationsOptions };
+export type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  ContextWeaverHandle,
+  ConversationsHandle,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  ConversationsOptions,
+};
 
 /** How the loops of an agent are served. */
 export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}
@@ -55,7 +79,10 @@ export interface LangChainMiddleware extends ConversationsHandle {
   name: string;
   /** Those of the loop: `drilldown`, `recall`, `find_tools` and `call_tool`. */
   tools: LangChainAddedTool[];
-  wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
+  wrapModelCall: <Request extends LangChainModelRequest, Answer>(
+    request: Request,
+    handler: (request: Request) => Answer | Promise<Answer>,
+  ) => Promise<Answer>;
 }
 
 /** By this the framework marks middleware. */
@@ -75,11 +102,18 @@ const FORMAT = "ai-sdk-model";
 export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const { toJsonSchema, ...rest } = options ?? {};
   const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
-  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
+  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id)),
-    addedTool(recallOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.recallAsync(args as unknown as RecallInput, id)),
-    addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
+    addedTool(drilldownOffer(), async ({ args, id }, config) =>
+      conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id),
+    ),
+    addedTool(recallOffer(), async ({ args, id }, config) =>
+      conversationOfTool(conversations, config).loop.recallAsync(args as unknown as RecallInput, id),
+    ),
+    addedTool(FIND_TOOLS, async ({ args, id }, config) =>
+      conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id),
+    ),
     // A call that stands for one of another tool is written as that before it is run.
     addedTool(callOffer(), async ({ args, id }, config) => {
       const { loop } = conversationOfTool(conversations, config);
@@ -91,7 +125,10 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
     [BRAND]: true,
     name: "contextweaver",
     tools: added,
-    async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
+    async wrapModelCall<Request extends LangChainModelRequest, Answer>(
+      request: Request,
+      handler: (request: Request) => Answer | Promise<Answer>,
+    ) {
       const { messages, systemMessage, state, runtime } = request;
       const model = modelName(request.model);
       const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
@@ -104,12 +141,23 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const turn = { query, called, demanded: demanded(request.toolChoice), reserved_tokens, model, prices: pricesOf(model) };
+      const turn = {
+        query,
+        called,
+        demanded: demanded(request.toolChoice),
+        reserved_tokens,
+        model,
+        prices: pricesOf(model),
+      };
       let sent: ReturnType<typeof written> = { messages: [] };
       const translated = ({ built }: { readonly built: { readonly messages: readonly AiSdkModelMessage[] } }) => {
         const lost: string[] = [];
         sent = written(built.messages, read, kept.translator, systemMessage, (what) => lost.push(what));
-        return lost.map((what) => ({ code: "OPAQUE_LEFT_OUT", message: `${what} of messages that are shown otherwise than they were is left out`, path: "/messages" }));
+        return lost.map((what) => ({
+          code: "OPAQUE_LEFT_OUT",
+          message: `${what} of messages that are shown otherwise than they were is left out`,
+          path: "/messages",
+        }));
       };
       const { tools: names } = await loop.stepLater(FORMAT, read.messages, { ...turn, translated });
       const offers = new Set(names);
@@ -117,7 +165,15 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
         ...request,
         ...sent,
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
-        ...(request.toolChoice !== undefined && { toolChoice: choiceOf(request.toolChoice, demanded(request.toolChoice), new Set(tools.map(nameOf)), offers, "auto") }),
+        ...(request.toolChoice !== undefined && {
+          toolChoice: choiceOf(
+            request.toolChoice,
+            demanded(request.toolChoice),
+            new Set(tools.map(nameOf)),
+            offers,
+            "auto",
+          ),
+        }),
       });
       loop.observe(model, inputTokens(answer), usageDetails(answer));
       resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
@@ -131,7 +187,11 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
  * waits for a human's word sees which they are.
  */
 function resolveCalls(answer: unknown, resolve: (args: unknown) => FrontCall | undefined): void {
-  const { tool_calls: calls, content, messages } = (answer ?? {}) as { tool_calls?: unknown; content?: unknown; readonly messages?: unknown };
+  const {
+    tool_calls: calls,
+    content,
+    messages,
+  } = (answer ?? {}) as { tool_calls?: unknown; content?: unknown; readonly messages?: unknown };
   if (Array.isArray(messages)) for (const message of messages) resolveCalls(message, resolve);
   if (!Array.isArray(calls)) return;
   const meant = new Map<unknown, FrontCall>();
@@ -168,7 +228,10 @@ interface Kept {
 }
 
 /** Finds the conversation in which a tool was called. One that is not in memory is read from the state. */
-function conversationOfTool(conversations: Conversations<Kept>, { configurable, state }: LangChainToolConfig = {}): ServedConversation<Kept> {
+function conversationOfTool(
+  conversations: Conversations<Kept>,
+  { configurable, state }: LangChainToolConfig = {},
+): ServedConversation<Kept> {
   const messages = messagesOf(state);
   const key = keyOf(configurable, messages);
   const isNew = conversations.get(key) === undefined;
@@ -193,7 +256,13 @@ function messagesOf(state: unknown): readonly object[] {
 }
 
 /** Parts what is to be sent into instructions and messages. */
-function written(built: readonly AiSdkModelMessage[], read: ReadConversation, translator: LangChainMessages, system: object, lost: (what: string) => void): { readonly messages: object[]; readonly systemMessage?: object } {
+function written(
+  built: readonly AiSdkModelMessage[],
+  read: ReadConversation,
+  translator: LangChainMessages,
+  system: object,
+  lost: (what: string) => void,
+): { readonly messages: object[]; readonly systemMessage?: object } {
   const end = built.findIndex(({ role }) => role !== "system");
   const above = built.slice(0, end === -1 ? built.length : end);
   const list = translator.write(built as Parameters<LangChainMessages["write"]>[0], read, lost);
@@ -201,18 +270,30 @@ function written(built: readonly AiSdkModelMessage[], read: ReadConversation, tr
   // Providers take instructions at the beginning, in one message.
   const text = above.map(({ content }) => content as string).join("\n\n");
   const systemMessage = above.length === 1 ? first : translator.system(text);
-  return { messages: list.slice(above.length), ...(systemMessage && (first !== system || above.length > 1) ? { systemMessage } : {}) };
+  return {
+    messages: list.slice(above.length),
+    ...(systemMessage && (first !== system || above.length > 1) ? { systemMessage } : {}),
+  };
 }
 
 /** Returns the name of the tool that is to be called in any case, in the form of OpenAI or of Anthropic. */
 function demanded(choice: unknown): string[] {
-  const { function: inner, name } = (choice ?? {}) as { readonly function?: { readonly name?: unknown }; readonly name?: unknown };
+  const { function: inner, name } = (choice ?? {}) as {
+    readonly function?: { readonly name?: unknown };
+    readonly name?: unknown;
+  };
   return [inner?.name, name].filter((one) => typeof one === "string");
 }
 
 /** The name of a model, also of one that is configured, or bound to settings; without one, that of its class. */
 function modelName(given: unknown): string {
-  const { model, modelName: name, _defaultConfig: config, bound, getName } = (given ?? {}) as {
+  const {
+    model,
+    modelName: name,
+    _defaultConfig: config,
+    bound,
+    getName,
+  } = (given ?? {}) as {
     readonly model?: unknown;
     readonly modelName?: unknown;
     readonly _defaultConfig?: { readonly model?: unknown };
@@ -226,7 +307,10 @@ function modelName(given: unknown): string {
 
 /** Reads what the provider had of a call in its cache. */
 function usageDetails(answer: unknown): Readonly<Record<string, unknown>> {
-  const { usage_metadata: usage, messages } = (answer ?? {}) as { readonly usage_metadata?: { readonly input_token_details?: { readonly cache_read?: unknown } }; readonly messages?: unknown };
+  const { usage_metadata: usage, messages } = (answer ?? {}) as {
+    readonly usage_metadata?: { readonly input_token_details?: { readonly cache_read?: unknown } };
+    readonly messages?: unknown;
+  };
   if (usage) return { input_tokens_details: { cached_tokens: usage.input_token_details?.cache_read } };
   const [first] = Array.isArray(messages) ? (messages as unknown[]) : [];
   return first === undefined ? {} : usageDetails(first);
@@ -234,7 +318,10 @@ function usageDetails(answer: unknown): Readonly<Record<string, unknown>> {
 
 /** Reads what a call cost; a structured answer has the message of the model among others. */
 function inputTokens(answer: unknown): unknown {
-  const { usage_metadata: usage, messages } = (answer ?? {}) as { readonly usage_metadata?: { readonly input_tokens?: unknown }; readonly messages?: unknown };
+  const { usage_metadata: usage, messages } = (answer ?? {}) as {
+    readonly usage_metadata?: { readonly input_tokens?: unknown };
+    readonly messages?: unknown;
+  };
   if (usage) return usage.input_tokens;
   const [first] = Array.isArray(messages) ? (messages as unknown[]) : [];
   return first === undefined ? undefined : inputTokens(first);
@@ -242,18 +329,35 @@ function inputTokens(answer: unknown): unknown {
 
 /** Counts the tokens of what the answer is to look like, which goes to the provider as a schema or as a tool. */
 function formatTokens(format: unknown, toJsonSchema: LangChainOptions["toJsonSchema"]): number {
-  const formats = [format].flat().filter((one) => (typeof one === "object" && one !== null) || typeof one === "function") as { readonly tool?: object; readonly schema?: unknown }[];
+  const formats = [format]
+    .flat()
+    .filter((one) => (typeof one === "object" && one !== null) || typeof one === "function") as {
+    readonly tool?: object;
+    readonly schema?: unknown;
+  }[];
   return formats.reduce((sum, one) => {
-    const catalog = catalogOf([one.tool ?? { name: "answer", schema: one.schema ?? one }], toJsonSchema, "/responseFormat");
+    const catalog = catalogOf(
+      [one.tool ?? { name: "answer", schema: one.schema ?? one }],
+      toJsonSchema,
+      "/responseFormat",
+    );
     const [item] = catalog.items();
     catalog.free();
     return sum + countTokens(JSON.stringify(item && [item.name, item.description, item.args_schema]));
   }, 0);
 }
 
-function addedTool({ name, description, schema }: DescribedTool, invoke: LangChainAddedTool["invoke"]): LangChainAddedTool {
+function addedTool(
+  { name, description, schema }: DescribedTool,
+  invoke: LangChainAddedTool["invoke"],
+): LangChainAddedTool {
   // By these the framework knows what it runs itself, and what has a schema.
-  return Object.assign({ lc_runnable: true, lc_namespace: ["contextweaver"] } as object, { name, description, schema, invoke });
+  return Object.assign({ lc_runnable: true, lc_namespace: ["contextweaver"] } as object, {
+    name,
+    description,
+    schema,
+    invoke,
+  });
 }
 
 function isSameList(one: readonly object[], other: readonly object[]): boolean {
@@ -261,7 +365,11 @@ function isSameList(one: readonly object[], other: readonly object[]): boolean {
 }
 
 function nameOf(tool: object): string {
-  const { name, type, function: inner } = tool as { readonly name?: unknown; readonly type?: unknown; readonly function?: { readonly name?: unknown } };
+  const {
+    name,
+    type,
+    function: inner,
+  } = tool as { readonly name?: unknown; readonly type?: unknown; readonly function?: { readonly name?: unknown } };
   return String(name ?? inner?.name ?? type);
 }
 
@@ -278,5 +386,7 @@ function offered(tools: readonly object[], toJsonSchema: LangChainOptions["toJso
 }
 
 function catalogOf(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"], at: string): Catalog {
-  return catalogAt(at, () => Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) }));
+  return catalogAt(at, () =>
+    Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) }),
+  );
 }

@@ -1,6 +1,22 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
-import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, ConversationAhead, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, DrilldownInput, FindToolsInput, OfferedTool, RecallInput } from "./adapters/agent-loop.js";
+import type {
+  AgentLoop,
+  AgentLoopOptions,
+  AgentLoopStep,
+  ChosenTools,
+  ConversationAhead,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  DrilldownInput,
+  FindToolsInput,
+  OfferedTool,
+  RecallInput,
+} from "./adapters/agent-loop.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
@@ -11,7 +27,18 @@ import type { Fields } from "./adapters/model-prompt.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep, ContextWeaverHandle, ConversationsHandle, Debug, LoopCosts, LeftOut, LoopReport, StepReport, ConversationsOptions };
+export type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  ContextWeaverHandle,
+  ConversationsHandle,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  ConversationsOptions,
+};
 
 /** What the framework's list of messages tells, as far as it is needed. */
 export interface MastraMessageList {
@@ -55,7 +82,9 @@ export interface MastraProcessor extends ConversationsHandle {
   /** Chooses the tools of a step, and adds `drilldown`, `recall`, `find_tools` and `call_tool`. */
   readonly processInputStep: (input: MastraStepInput) => MastraStep;
   /** Compiles what is sent to the model. What the memory has stays whole. */
-  readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
+  readonly processLLMRequest: <Prompt extends readonly object[]>(
+    request: MastraRequest<Prompt>,
+  ) => Promise<{ prompt: Prompt }>;
 }
 
 const FORMAT = "ai-sdk-model";
@@ -101,7 +130,12 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       const conversation = conversations.of(key);
       const { paid = 0, model } = (state[STATE] ?? {}) as Partial<StepState>;
       // A step that is tried again is told of the same calls.
-      if (model !== undefined && steps.length > paid) conversation.loop.observe(model, steps.at(-1)?.usage?.inputTokens, steps.at(-1)?.usage as Readonly<Record<string, unknown>> | undefined);
+      if (model !== undefined && steps.length > paid)
+        conversation.loop.observe(
+          model,
+          steps.at(-1)?.usage?.inputTokens,
+          steps.at(-1)?.usage as Readonly<Record<string, unknown>> | undefined,
+        );
       const step = stepOf(conversation, input);
       state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
       // A log that had to give way while a tool ran is read again.
@@ -112,19 +146,32 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         return present;
       };
       const added = {
-        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldownAsync(input, call?.toolCallId)),
-        recall: addedTool(recallOffer(), async (input: RecallInput, call) => served().recallAsync(input, call?.toolCallId)),
-        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
+        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) =>
+          served().drilldownAsync(input, call?.toolCallId),
+        ),
+        recall: addedTool(recallOffer(), async (input: RecallInput, call) =>
+          served().recallAsync(input, call?.toolCallId),
+        ),
+        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) =>
+          served().findTools(input, call?.toolCallId),
+        ),
         call_tool: addedTool(callOffer(), async (input: unknown, call) => runTool(served(), tools, input, call)),
       };
       const names = step.chosen?.names ?? [];
       const choice = input.toolChoice as MastraStep["toolChoice"];
       const toolChoice = choiceOf(choice, forcedTool(choice), new Map(Object.entries(tools)), new Set(names), "auto");
-      return { tools: { ...tools, ...added }, activeTools: [...names], ...(toolChoice !== undefined && { toolChoice }) };
+      return {
+        tools: { ...tools, ...added },
+        activeTools: [...names],
+        ...(toolChoice !== undefined && { toolChoice }),
+      };
     },
     async processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
       const step = state[STATE] as StepState | undefined;
-      if (!step) throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", { hint: "put the processor itself among the agent's inputProcessors" });
+      if (!step)
+        throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", {
+          hint: "put the processor itself among the agent's inputProcessors",
+        });
       const { key, error, chosen, reserved_tokens = 0 } = step;
       if (error) throw error;
       const called = modelId(model);
@@ -139,7 +186,9 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         prices: pricesOf(called),
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
-      const written = built.messages.map((message) => promptMessage(message as unknown as Fields, specificationVersion));
+      const written = built.messages.map((message) =>
+        promptMessage(message as unknown as Fields, specificationVersion),
+      );
       const first = written.findIndex(({ role }) => role !== "system");
       if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);
       return { prompt: written as readonly object[] as Prompt };
@@ -158,7 +207,12 @@ interface RunTool {
  * Runs the tool that a call of `call_tool` stands for. One that a human has to approve is not run but offered: the framework asks by
  * the name of the tool.
  */
-async function runTool(loop: AgentLoop, tools: Readonly<Record<string, unknown>>, input: unknown, call: MastraToolCall | undefined): Promise<unknown> {
+async function runTool(
+  loop: AgentLoop,
+  tools: Readonly<Record<string, unknown>>,
+  input: unknown,
+  call: MastraToolCall | undefined,
+): Promise<unknown> {
   const { name: own } = callOffer();
   const meant = loop.resolve(own, input);
   if (!meant) return loop.answer(own, input, call?.toolCallId);
@@ -182,7 +236,13 @@ function stepOf(
     const { query, called } = lastTurn(messages);
     // Only the prompt that comes after has the form that the log knows.
     const ahead: ConversationAhead = { format: FORMAT, messages, user_turn: turnOf(stored) };
-    const chosen = loop.choose({ query, called, demanded: forcedTool(toolChoice), factor: loop.factorOf(modelId(model)), ahead });
+    const chosen = loop.choose({
+      query,
+      called,
+      demanded: forcedTool(toolChoice),
+      factor: loop.factorOf(modelId(model)),
+      ahead,
+    });
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
@@ -199,7 +259,12 @@ function withoutFiller(prompt: readonly Fields[]): { readonly filler?: Fields; r
   const [filler, next] = prompt.slice(first, first + 2);
   const [part, ...more] = Array.isArray(filler?.["content"]) ? (filler["content"] as readonly Fields[]) : [];
   // Of what a user said it notes when.
-  const isFiller = filler?.["role"] === "user" && next?.["role"] === "assistant" && part?.["text"] === "." && more.length === 0 && !part["providerOptions"];
+  const isFiller =
+    filler?.["role"] === "user" &&
+    next?.["role"] === "assistant" &&
+    part?.["text"] === "." &&
+    more.length === 0 &&
+    !part["providerOptions"];
   return isFiller ? { filler, said: prompt.filter((message) => message !== filler) } : { said: prompt };
 }
 
@@ -226,7 +291,10 @@ interface MastraToolCall {
   readonly toolCallId?: string;
 }
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input, call?: MastraToolCall) => Promise<unknown>) {
+function addedTool<Input>(
+  { description, schema }: DescribedTool,
+  execute: (input: Input, call?: MastraToolCall) => Promise<unknown>,
+) {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 
@@ -244,14 +312,20 @@ function offered(tools: Fields): OfferedTool[] {
   const catalog = catalogAt("/tools", () => Catalog.fromAiSdk(Object.fromEntries(given), { on_invalid: "raise" }));
   const known = new Map(catalog.items().map((item) => [item.name, item]));
   catalog.free();
-  return given.map(([name]) => ({ name, description: known.get(name)?.description, schema: known.get(name)?.args_schema }));
+  return given.map(([name]) => ({
+    name,
+    description: known.get(name)?.description,
+    schema: known.get(name)?.args_schema,
+  }));
 }
 
 /** Counts the tokens of the schema of what is to be answered. */
 function formatTokens(output: unknown): number {
   const { schema } = (output ?? {}) as Fields;
   if (schema === undefined) return 0;
-  const catalog = catalogAt("/structuredOutput", () => Catalog.fromAiSdk({ schema: { inputSchema: schema } }, { on_invalid: "raise" }));
+  const catalog = catalogAt("/structuredOutput", () =>
+    Catalog.fromAiSdk({ schema: { inputSchema: schema } }, { on_invalid: "raise" }),
+  );
   const [item] = catalog.items();
   catalog.free();
   return countTokens(JSON.stringify(item?.args_schema));
@@ -259,7 +333,10 @@ function formatTokens(output: unknown): number {
 
 /** Reads a message of a prompt: without what the framework notes for itself, such as a copy of each result. */
 function modelMessage({ content, ...rest }: Fields): Fields {
-  return { ...withoutNotes(rest), content: Array.isArray(content) ? (content as readonly Fields[]).map(modelPart) : content };
+  return {
+    ...withoutNotes(rest),
+    content: Array.isArray(content) ? (content as readonly Fields[]).map(modelPart) : content,
+  };
 }
 
 function withoutNotes({ providerOptions, ...rest }: Fields): Fields {

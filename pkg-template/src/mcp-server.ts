@@ -69,7 +69,11 @@ let connections = 0;
  * Serves a store over a transport of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x, in every
  * revision of the protocol. The store stays the caller's, who may use it meanwhile and frees it.
  */
-export async function connectDecisions(store: DecisionStore, transport: McpTransport, options?: ConnectOptions): Promise<Connection> {
+export async function connectDecisions(
+  store: DecisionStore,
+  transport: McpTransport,
+  options?: ConnectOptions,
+): Promise<Connection> {
   connections += 1;
   const caller = { trace_id: `connection-${connections}`, ...fields(options) };
   encode(caller);
@@ -158,7 +162,10 @@ const STATUS: Readonly<Record<number, number>> = { [-32700]: 400, [-32600]: 400,
  * Statuses: 403 for a page that may not ask, 401 without the token, 405 for other methods than POST, 415 for what is not JSON,
  * 413 for what is too long, 400 for what is no message of the protocol; else 200, or 202 where there is nothing to answer.
  */
-export function decisionsHandler(store: DecisionStore, options: HandlerOptions): (request: WebRequest) => Promise<WebResponse> {
+export function decisionsHandler(
+  store: DecisionStore,
+  options: HandlerOptions,
+): (request: WebRequest) => Promise<WebResponse> {
   const { access, max_chars, caller } = checkedOptions(options);
   return async (request) => {
     const cors = access.cors(request);
@@ -172,9 +179,13 @@ export function decisionsHandler(store: DecisionStore, options: HandlerOptions):
 function checkedOptions(options: unknown): { access: Access; max_chars: number; caller: ConnectOptions } {
   const { token, origins, max_chars = MAX_CHARS, agent_id, trace_id, ...others } = fields(options);
   refuseUnknown(others, HANDLER);
-  if (typeof max_chars !== "number") throw new ContextWeaverError("INVALID_INPUT", "expected a number", { path: "/max_chars" });
+  if (typeof max_chars !== "number")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a number", { path: "/max_chars" });
   if (!Number.isInteger(max_chars) || max_chars < 1 || max_chars > MOST_CHARS) {
-    throw new ContextWeaverError("OUT_OF_RANGE", "expected a whole number of characters", { path: "/max_chars", hint: `from 1 to ${MOST_CHARS}` });
+    throw new ContextWeaverError("OUT_OF_RANGE", "expected a whole number of characters", {
+      path: "/max_chars",
+      hint: `from 1 to ${MOST_CHARS}`,
+    });
   }
   const caller = {
     ...(agent_id !== undefined && { agent_id: text(agent_id, "/agent_id") }),
@@ -184,10 +195,17 @@ function checkedOptions(options: unknown): { access: Access; max_chars: number; 
 }
 
 /** Answers a request that may be answered as far as its origin goes. */
-async function respond(store: DecisionStore, access: Access, request: WebRequest, max_chars: number, caller: ConnectOptions): Promise<Response> {
+async function respond(
+  store: DecisionStore,
+  access: Access,
+  request: WebRequest,
+  max_chars: number,
+  caller: ConnectOptions,
+): Promise<Response> {
   const { method, headers } = request;
   if (method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-  if (!access.isAuthorized(request)) return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+  if (!access.isAuthorized(request))
+    return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") return new Response(null, { status: 415 });
   // A character is at most four bytes: what announces more is not even read.
@@ -197,7 +215,9 @@ async function respond(store: DecisionStore, access: Access, request: WebRequest
   const wrong = wrongHeaders(request, body);
   if (wrong) return response(400, wrong);
   const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
-  return answer === null ? new Response(null, { status: 202 }) : response(STATUS[answer.error?.code ?? 0] ?? 200, answer);
+  return answer === null
+    ? new Response(null, { status: 202 })
+    : response(STATUS[answer.error?.code ?? 0] ?? 200, answer);
 }
 
 /** Says where headers and message disagree: proxies go by the headers. */
@@ -218,8 +238,13 @@ function wrongHeaders({ headers }: WebRequest, body: string): object | undefined
   // Notifications are let through, as nothing is done for them.
   if (message.id === undefined) return undefined;
   const named = message.method === "tools/call" ? message.params?.name : undefined;
-  for (const [header, wanted] of [["mcp-protocol-version", claimed], ["mcp-method", message.method], ["mcp-name", named]] as const) {
-    if (wanted !== undefined && headers.get(header) !== wanted) return failure(id, -32020, `the header ${header} and the message disagree`);
+  for (const [header, wanted] of [
+    ["mcp-protocol-version", claimed],
+    ["mcp-method", message.method],
+    ["mcp-name", named],
+  ] as const) {
+    if (wanted !== undefined && headers.get(header) !== wanted)
+      return failure(id, -32020, `the header ${header} and the message disagree`);
   }
   return undefined;
 }

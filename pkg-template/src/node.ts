@@ -11,7 +11,15 @@ import type { SessionStore } from "./storage/storage-types.js";
 export { sqliteStore } from "./storage/sqlite.js";
 export type { SqliteDatabase, SqliteStatement, SqliteStoreOptions, SqliteValue } from "./storage/sqlite.js";
 export type { StorageFile, StorageFileSystem } from "./storage/file-access.js";
-export type { BlobStore, LoadOptions, PruneOptions, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
+export type {
+  BlobStore,
+  LoadOptions,
+  PruneOptions,
+  SessionStorage,
+  SessionStore,
+  StoredParts,
+  SessionRecord,
+} from "./storage/storage-types.js";
 
 /**
  * Keeps sessions in a directory of plain files, which only the user of the process may read: for each session a folder with its
@@ -43,16 +51,24 @@ export function fileStore(directory: string, fs: StorageFileSystem = withoutLink
   }
   for (const method of ["open", "mkdir", "readdir", "rename", "rm", "stat"] as const) {
     if (typeof (fs as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
-    throw new ContextWeaverError("INVALID_INPUT", `expected a file system with \`${method}\``, { path: "/fs", hint: "node:fs/promises" });
+    throw new ContextWeaverError("INVALID_INPUT", `expected a file system with \`${method}\``, {
+      path: "/fs",
+      hint: "node:fs/promises",
+    });
   }
   return storeOf(new FileSessions(directory, fs, crc32));
 }
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 /** What flags stand for. */
-const FLAGS: Readonly<Record<string, number>> = { r: O_RDONLY, "a+": O_APPEND | O_CREAT | O_RDWR, wx: O_CREAT | O_EXCL | O_WRONLY };
+const FLAGS: Readonly<Record<string, number>> = {
+  r: O_RDONLY,
+  "a+": O_APPEND | O_CREAT | O_RDWR,
+  wx: O_CREAT | O_EXCL | O_WRONLY,
+};
 /** Opens no link in the place of a file, where the system knows how. */
 const withoutLinks: StorageFileSystem = {
   ...promises,
-  open: (path, flags, mode) => promises.open(path, O_NOFOLLOW === undefined ? flags : (FLAGS[flags] ?? 0) | O_NOFOLLOW, mode),
+  open: (path, flags, mode) =>
+    promises.open(path, O_NOFOLLOW === undefined ? flags : (FLAGS[flags] ?? 0) | O_NOFOLLOW, mode),
 };

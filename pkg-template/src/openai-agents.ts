@@ -1,7 +1,17 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
 import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  OfferedTool,
+} from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
@@ -28,7 +38,11 @@ export interface AgentAddedTool {
   description: string;
   parameters: { type: "object"; properties: Record<string, object>; required: string[]; additionalProperties: false };
   strict: boolean;
-  invoke: (context: unknown, input: string, details?: { readonly toolCall?: { readonly callId?: string } }) => Promise<string>;
+  invoke: (
+    context: unknown,
+    input: string,
+    details?: { readonly toolCall?: { readonly callId?: string } },
+  ) => Promise<string>;
   needsApproval: () => Promise<boolean>;
   isEnabled: () => Promise<boolean>;
 }
@@ -81,7 +95,10 @@ export function contextWeaver(options: AgentOptions): AgentContextWeaver {
   const fitting = new Fitting(loop, key);
   return {
     tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
-    serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
+    serve: (served) =>
+      ("getModel" in served
+        ? servedProvider(served, fitting)
+        : servedModel(served as AgentModel, fitting)) as typeof served,
     ...handleOf(loop),
   };
 }
@@ -104,13 +121,22 @@ class Fitting {
     const held = (["previousResponseId", "conversationId"] as const).find((field) => request[field] !== undefined);
     if (held !== undefined) {
       const init = { path: `/${held}`, hint: "run without it: the whole conversation is then sent each time" };
-      throw new ContextWeaverError("UNSUPPORTED", "the provider holds the conversation, of which nothing can be left out", init);
+      throw new ContextWeaverError(
+        "UNSUPPORTED",
+        "the provider holds the conversation, of which nothing can be left out",
+        init,
+      );
     }
     const byName = (this.#byName = this.#take(tools as readonly Fields[]));
-    const items = new AgentItems(typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input);
+    const items = new AgentItems(
+      typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input,
+    );
     const { query, called } = lastTurn(items.translated);
     const { toolChoice, ...settings } = modelSettings as Fields;
-    const beside = [...(systemInstructions === undefined ? [] : [systemInstructions]), ...handoffs.map((handoff) => JSON.stringify(handoff))];
+    const beside = [
+      ...(systemInstructions === undefined ? [] : [systemInstructions]),
+      ...handoffs.map((handoff) => JSON.stringify(handoff)),
+    ];
     const { built, tools: names } = await this.#loop.stepLater("openai-responses", items.translated, {
       query,
       called,
@@ -120,13 +146,28 @@ class Fitting {
       model,
       signal: request.signal,
     });
-    const chosen = toolChoice === undefined ? settings : { ...settings, toolChoice: choiceOf<unknown>(toolChoice, typeof toolChoice === "string" ? [toolChoice] : [], byName, new Set(names), "auto") };
+    const chosen =
+      toolChoice === undefined
+        ? settings
+        : {
+            ...settings,
+            toolChoice: choiceOf<unknown>(
+              toolChoice,
+              typeof toolChoice === "string" ? [toolChoice] : [],
+              byName,
+              new Set(names),
+              "auto",
+            ),
+          };
     return {
       ...request,
       input: items.written(built.messages),
       tools: names.map((name) => byName.get(name)),
       // A choice among no tools is refused.
-      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? chosen : settings, model, () => [systemInstructions ?? null, ...beginning(items.translated)]),
+      modelSettings: this.#keyed(names.length + handoffs.length > 0 ? chosen : settings, model, () => [
+        systemInstructions ?? null,
+        ...beginning(items.translated),
+      ]),
     };
   }
 
@@ -134,7 +175,10 @@ class Fitting {
   #keyed(settings: object, model: string, begins: () => readonly unknown[]): object {
     const key = this.#key.of(isOpenAiModel(model), begins);
     if (key === undefined) return settings;
-    return { ...settings, providerData: { prompt_cache_key: key, ...((settings as Fields)["providerData"] as Fields | undefined) } };
+    return {
+      ...settings,
+      providerData: { prompt_cache_key: key, ...((settings as Fields)["providerData"] as Fields | undefined) },
+    };
   }
 
   /**
@@ -145,11 +189,17 @@ class Fitting {
     const { output } = (answer ?? {}) as { readonly output?: unknown };
     if (!Array.isArray(output)) return answer;
     const items = (output as Fields[]).map((item) => {
-      const call = item["type"] === "function_call" ? this.#loop.resolve(String(item["name"]), item["arguments"]) : undefined;
+      const call =
+        item["type"] === "function_call" ? this.#loop.resolve(String(item["name"]), item["arguments"]) : undefined;
       const tool = call && this.#byName.get(call.name);
       if (!tool) return item;
       const { name, namespace } = tool;
-      return { ...item, name, ...(namespace !== undefined && { namespace }), arguments: JSON.stringify(call.arguments) };
+      return {
+        ...item,
+        name,
+        ...(namespace !== undefined && { namespace }),
+        arguments: JSON.stringify(call.arguments),
+      };
     });
     return items.every((item, at) => item === output[at]) ? answer : { ...answer, output: items };
   }
@@ -158,7 +208,9 @@ class Fitting {
   observe(model: string, answer: unknown): void {
     const { usage } = (answer ?? {}) as { readonly usage?: Readonly<Record<string, unknown>> };
     const { inputTokensDetails: details } = usage ?? {};
-    this.#loop.observe(model, usage?.["inputTokens"], { input_tokens_details: Array.isArray(details) ? details[0] : details });
+    this.#loop.observe(model, usage?.["inputTokens"], {
+      input_tokens_details: Array.isArray(details) ? details[0] : details,
+    });
   }
 
   /** Takes the tools of an agent, by name. */
@@ -167,7 +219,10 @@ class Fitting {
     const added = [...addedOffers(), callOffer()].map(({ name }) => name);
     const missing = added.find((name) => !byName.has(name));
     if (missing !== undefined) {
-      throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, { path: "/tools", hint: "make it with tools: cw.tools([...])" });
+      throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, {
+        path: "/tools",
+        hint: "make it with tools: cw.tools([...])",
+      });
     }
     const key = JSON.stringify(tools);
     if (key !== this.#tools) {
@@ -186,8 +241,15 @@ function nameOf({ name, namespace, type }: Fields): string {
 function offered(tool: Fields, at: number): OfferedTool {
   const { type, description, parameters, deferLoading, providerData } = tool;
   if (deferLoading === true || (providerData as Fields | undefined)?.["type"] === "tool_search") {
-    const init = { path: `/tools/${at}`, hint: "leave the search and deferLoading out: find_tools finds among the tools of the agent" };
-    throw new ContextWeaverError("UNSUPPORTED", "the provider's search finds among all tools, of which it is sent some", init);
+    const init = {
+      path: `/tools/${at}`,
+      hint: "leave the search and deferLoading out: find_tools finds among the tools of the agent",
+    };
+    throw new ContextWeaverError(
+      "UNSUPPORTED",
+      "the provider's search finds among all tools, of which it is sent some",
+      init,
+    );
   }
   return {
     name: nameOf(tool),
@@ -204,7 +266,10 @@ function lastTurn(items: readonly Fields[]): { readonly query: string; readonly 
   const parts = Array.isArray(content) ? (content as Fields[]) : [{ text: content }];
   return {
     query: parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n"),
-    called: items.slice(last + 1).filter(({ type }) => type === "function_call").map(nameOf),
+    called: items
+      .slice(last + 1)
+      .filter(({ type }) => type === "function_call")
+      .map(nameOf),
   };
 }
 
@@ -250,7 +315,8 @@ function modelName(model: object): string {
 }
 
 function servedProvider<Provider extends AgentModelProvider>(provider: Provider, fitting: Fitting): Provider {
-  const getModel = async (name?: string): Promise<unknown> => servedModel((await provider.getModel(name)) as AgentModel, fitting, name);
+  const getModel = async (name?: string): Promise<unknown> =>
+    servedModel((await provider.getModel(name)) as AgentModel, fitting, name);
   return replaced(provider, { getModel });
 }
 

@@ -1,7 +1,17 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DescribedTool, Debug, LoopCosts, LeftOut, LoopReport, StepReport, OfferedTool } from "./adapters/agent-loop.js";
+import type {
+  AgentLoopOptions,
+  AgentLoopStep,
+  DescribedTool,
+  Debug,
+  LoopCosts,
+  LeftOut,
+  LoopReport,
+  StepReport,
+  OfferedTool,
+} from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
@@ -165,9 +175,14 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
   const { tools, tool_search: searches = false, cache_key: given, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
-    throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
+    throw new ContextWeaverError(
+      tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT",
+      "expected a list of tools",
+      init,
+    );
   }
-  if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
+  if (typeof searches !== "boolean")
+    throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const cache_key = checkedCacheKey(given);
   const loop = new AgentLoop(rest, ["tools", "tool_search", "cache_key"]);
   const fitting = new Fitting(loop, tools, { searches, cache_key });
@@ -176,8 +191,10 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
     ...handleOf(loop),
     fit: (params) => fitting.fit(params),
     resolve: (call) => resolved(loop, call),
-    answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
-    answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
+    answer: ((call: OpenAiChatCall | OpenAiResponsesCall) =>
+      fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
+    answerAsync: (async (call: OpenAiChatCall | OpenAiResponsesCall) =>
+      fitting.search(call) ?? answerAsync(loop, call)) as OpenAiContextWeaver<Tool>["answerAsync"],
     observe: (answer) => fitting.observe(answer),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
   };
@@ -229,10 +246,16 @@ class Fitting {
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], { searches, cache_key }: { readonly searches: boolean; readonly cache_key: CacheKeyOption | undefined }) {
+  constructor(
+    loop: AgentLoop,
+    tools: readonly object[],
+    { searches, cache_key }: { readonly searches: boolean; readonly cache_key: CacheKeyOption | undefined },
+  ) {
     const known = tools.map(knownTool);
     loop.setTools(known);
-    const added = [...addedOffers(), callOffer()].map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
+    const added = [...addedOffers(), callOffer()].map(
+      (tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }),
+    );
     this.#loop = loop;
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
     this.#standing = loop.standing;
@@ -247,11 +270,18 @@ class Fitting {
     const held = ["previous_response_id", "conversation"].find((field) => rest[field] != null);
     if (api === RESPONSES && held !== undefined) {
       const init = { path: `/${held}`, hint: "send the whole conversation as `input` each time" };
-      throw new ContextWeaverError("UNSUPPORTED", "the provider holds the conversation, of which nothing can be left out", init);
+      throw new ContextWeaverError(
+        "UNSUPPORTED",
+        "the provider holds the conversation, of which nothing can be left out",
+        init,
+      );
     }
     if (all !== undefined) this.#loop.checkTools(listOf(all, "/tools").map((tool, at) => knownTool(tool, at).name));
     if (api === CHAT && this.#found) {
-      throw new ContextWeaverError("UNSUPPORTED", "chat completions have no tool_search", { path: "/messages", hint: "leave tool_search out: find_tools is added" });
+      throw new ContextWeaverError("UNSUPPORTED", "chat completions have no tool_search", {
+        path: "/messages",
+        hint: "leave tool_search out: find_tools is added",
+      });
     }
     const { messages, found } = withoutSearches(conversationOf(rest[api.field], api));
     const { query, called } = lastTurn(messages);
@@ -261,7 +291,15 @@ class Fitting {
     this.calls += 1;
     const forced = namesOf(choice).filter((name) => this.#known.has(name));
     const chosen = this.#found?.choose(found, forced, this.#model);
-    const turn = { query, called, demanded: forced, reserved_tokens, before: typeof instructions === "string" ? instructions : "", model: this.#model, ...(chosen && { chosen }) };
+    const turn = {
+      query,
+      called,
+      demanded: forced,
+      reserved_tokens,
+      before: typeof instructions === "string" ? instructions : "",
+      model: this.#model,
+      ...(chosen && { chosen }),
+    };
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
@@ -273,7 +311,11 @@ class Fitting {
       ...rest,
       [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
       // What is said of tools where there are none is refused.
-      ...(tools.length > 0 && { tools, ...(choice !== undefined && { tool_choice }), ...(parallel !== undefined && { parallel_tool_calls: parallel }) }),
+      ...(tools.length > 0 && {
+        tools,
+        ...(choice !== undefined && { tool_choice }),
+        ...(parallel !== undefined && { parallel_tool_calls: parallel }),
+      }),
     } as Params;
   }
 
@@ -288,14 +330,24 @@ class Fitting {
   /** Writes a tool as it is sent. */
   #sent(name: string, api: Api): object {
     const { isFunction, definition, given, description, schema } = this.#known.get(name) as KnownTool;
-    if (this.#found && name === FIND_TOOLS.name) return { type: "tool_search", execution: "client", description, parameters: schema };
+    if (this.#found && name === FIND_TOOLS.name)
+      return { type: "tool_search", execution: "client", description, parameters: schema };
     if (given?.api === api) return given.tool;
     return isFunction ? api.toolOf(definition) : definition;
   }
 
   #output(id: string, names: readonly string[]): OpenAiToolSearchOutput {
-    const tools = names.map((name) => ({ ...RESPONSES.toolOf((this.#known.get(name) as KnownTool).definition), defer_loading: true }));
-    return { type: "tool_search_output", call_id: id, execution: "client", status: "completed", tools: tools as unknown as OpenAiFoundTool[] };
+    const tools = names.map((name) => ({
+      ...RESPONSES.toolOf((this.#known.get(name) as KnownTool).definition),
+      defer_loading: true,
+    }));
+    return {
+      type: "tool_search_output",
+      call_id: id,
+      execution: "client",
+      status: "completed",
+      tools: tools as unknown as OpenAiFoundTool[],
+    };
   }
 
   /** Writes searches as the provider has them, with the definitions for which there is room. */
@@ -307,7 +359,15 @@ class Fitting {
     const names = found.sent(new Map(outputs.map(({ call_id: id, output }) => [String(id), output])));
     return list.map((item) => {
       const { name: _, call_id: call, arguments: given, ...rest } = item;
-      if (isSearch(item)) return { ...rest, type: "tool_search_call", call_id: call, execution: "client", arguments: dataOf(String(given)), status: "completed" };
+      if (isSearch(item))
+        return {
+          ...rest,
+          type: "tool_search_call",
+          call_id: call,
+          execution: "client",
+          arguments: dataOf(String(given)),
+          status: "completed",
+        };
       return outputs.includes(item) ? this.#output(String(call), names.get(String(call)) ?? []) : item;
     });
   }
@@ -322,12 +382,16 @@ class Fitting {
 /** Reads the conversation of params. */
 function conversationOf(given: unknown, { field }: Api): readonly object[] {
   if (field === "input" && typeof given === "string") return [{ role: "user", content: given }];
-  if (given === undefined) throw new ContextWeaverError("MISSING_FIELD", "expected `messages` of chat completions or `input` of responses");
+  if (given === undefined)
+    throw new ContextWeaverError("MISSING_FIELD", "expected `messages` of chat completions or `input` of responses");
   return listOf(given, `/${field}`);
 }
 
 /** Reads searches of the provider's as calls of a function with a text as result, which the log can hold and keep together. */
-function withoutSearches(items: readonly object[]): { readonly messages: readonly object[]; readonly found: ReadonlyMap<string, readonly string[]> } {
+function withoutSearches(items: readonly object[]): {
+  readonly messages: readonly object[];
+  readonly found: ReadonlyMap<string, readonly string[]>;
+} {
   const found = new Map<string, readonly string[]>();
   const messages = items.map((item) => {
     const { type, id: own, execution, call_id: id, arguments: given, tools } = item as Fields;
@@ -335,7 +399,13 @@ function withoutSearches(items: readonly object[]): { readonly messages: readonl
     if (execution !== "client" || typeof id !== "string") return item;
     if (type === "tool_search_call") {
       const words = typeof given === "string" ? given : JSON.stringify(given ?? {});
-      return { type: "function_call", ...(own != null && { id: own }), call_id: id, name: FIND_TOOLS.name, arguments: words };
+      return {
+        type: "function_call",
+        ...(own != null && { id: own }),
+        call_id: id,
+        name: FIND_TOOLS.name,
+        arguments: words,
+      };
     }
     if (type !== "tool_search_output") return item;
     const names = ((tools ?? []) as Fields[]).map(({ name }) => String(name));
@@ -356,7 +426,12 @@ function dataOf(text: string): unknown {
 
 /** Reads a tool of either kind of calls. */
 function knownTool(tool: object, at: number): KnownTool {
-  const { type, function: inside, custom, ...beside } = (tool ?? {}) as Fields & { readonly function?: unknown; readonly custom?: Fields };
+  const {
+    type,
+    function: inside,
+    custom,
+    ...beside
+  } = (tool ?? {}) as Fields & { readonly function?: unknown; readonly custom?: Fields };
   const isFunction = type === "function";
   const isNested = typeof inside === "object" && inside !== null;
   const said = isFunction && isNested ? (inside as Fields) : beside;
@@ -364,13 +439,23 @@ function knownTool(tool: object, at: number): KnownTool {
   const implementation = sent["function"] as { readonly name?: unknown } | undefined;
   const name = said["name"] ?? implementation?.name ?? custom?.["name"] ?? said["server_label"] ?? type;
   if (type === "tool_search") {
-    const init = { path: `/tools/${at}`, hint: "leave it out: find_tools is added, and finds among the tools of contextWeaver" };
-    throw new ContextWeaverError("UNSUPPORTED", "the provider's search finds among all tools, of which it is sent some", init);
+    const init = {
+      path: `/tools/${at}`,
+      hint: "leave it out: find_tools is added, and finds among the tools of contextWeaver",
+    };
+    throw new ContextWeaverError(
+      "UNSUPPORTED",
+      "the provider's search finds among all tools, of which it is sent some",
+      init,
+    );
   }
-  if (typeof name !== "string" || name === "") throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
+  if (typeof name !== "string" || name === "")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
   const { description, parameters } = sent;
   // What runs a tool stays here.
-  const definition = isFunction ? Object.fromEntries([["name", name], ...Object.entries(sent).filter(([, value]) => typeof value !== "function")]) : (tool as Fields);
+  const definition = isFunction
+    ? Object.fromEntries([["name", name], ...Object.entries(sent).filter(([, value]) => typeof value !== "function")])
+    : (tool as Fields);
   return {
     name,
     description: typeof description === "string" ? description : undefined,
@@ -378,7 +463,9 @@ function knownTool(tool: object, at: number): KnownTool {
     schema: isFunction ? ((parameters ?? {}) as JsonObject) : undefined,
     definition,
     isFunction,
-    ...(isFunction && deferred === undefined && said["name"] !== undefined && { given: { tool, api: isNested ? CHAT : RESPONSES } }),
+    ...(isFunction &&
+      deferred === undefined &&
+      said["name"] !== undefined && { given: { tool, api: isNested ? CHAT : RESPONSES } }),
   };
 }
 
@@ -387,13 +474,19 @@ function definitionOf({ name, description, schema }: DescribedTool): Fields {
 }
 
 /** Answers a call of an added tool, in the form of the call. */
-function answer(loop: AgentLoop, call: OpenAiChatCall | OpenAiResponsesCall): OpenAiToolMessage | OpenAiCallOutput | undefined {
+function answer(
+  loop: AgentLoop,
+  call: OpenAiChatCall | OpenAiResponsesCall,
+): OpenAiToolMessage | OpenAiCallOutput | undefined {
   const called = calledBy(call);
   return called && written(called, loop.answer(called.name, called.given, called.id));
 }
 
 /** Does the same where it may take time. */
-async function answerAsync(loop: AgentLoop, call: OpenAiChatCall | OpenAiResponsesCall): Promise<OpenAiToolMessage | OpenAiCallOutput | undefined> {
+async function answerAsync(
+  loop: AgentLoop,
+  call: OpenAiChatCall | OpenAiResponsesCall,
+): Promise<OpenAiToolMessage | OpenAiCallOutput | undefined> {
   const called = calledBy(call);
   return called && written(called, await loop.answerAsync(called.name, called.given, called.id));
 }
@@ -417,7 +510,9 @@ function calledBy(call: OpenAiChatCall | OpenAiResponsesCall): Called | undefine
 
 function written({ isChat, id }: Called, output: string | undefined): OpenAiToolMessage | OpenAiCallOutput | undefined {
   if (output === undefined) return undefined;
-  return isChat ? { role: "tool", tool_call_id: id, content: output } : { type: "function_call_output", call_id: id, output };
+  return isChat
+    ? { role: "tool", tool_call_id: id, content: output }
+    : { type: "function_call_output", call_id: id, output };
 }
 
 /** Writes the call that a call of `call_tool` stands for, in the form of the call. */
@@ -426,7 +521,9 @@ function resolved<Call extends OpenAiChatCall | OpenAiResponsesCall>(loop: Agent
   const meant = called && loop.resolve(called.name, called.given);
   if (!meant) return call;
   const real = { name: meant.name, arguments: JSON.stringify(meant.arguments) };
-  return called.isChat ? { ...call, function: { ...(call as OpenAiChatCall).function, ...real } } : { ...call, ...real };
+  return called.isChat
+    ? { ...call, function: { ...(call as OpenAiChatCall).function, ...real } }
+    : { ...call, ...real };
 }
 
 /** What `runTools` runs a tool by. */
@@ -442,20 +539,26 @@ function calling(tools: readonly object[], loop: AgentLoop): OpenAiAddedTool {
     const { input } = given as { readonly input: string };
     const call = loop.resolve(name, input);
     if (!call) return loop.answer(name, input) as string;
-    const tool = tools.find((one, at) => knownTool(one, at).name === call.name) as { readonly function?: RunnableFunction } | undefined;
+    const tool = tools.find((one, at) => knownTool(one, at).name === call.name) as
+      | { readonly function?: RunnableFunction }
+      | undefined;
     const runnable = tool?.function;
     if (!runnable?.function) return loop.demand(call.name);
     const text = JSON.stringify(call.arguments);
     const result = await runnable.function(runnable.parse ? await runnable.parse(text) : text, runner);
     return typeof result === "string" ? result : loop.manager.jsonOf(result).json;
   };
-  return { type: "function", function: { name, description, parameters: schema, parse: (input) => ({ input }), function: run } };
+  return {
+    type: "function",
+    function: { name, description, parameters: schema, parse: (input) => ({ input }), function: run },
+  };
 }
 
 /** A tool that is added, with what runs it. */
 function runnable({ name, description, schema }: DescribedTool, loop: AgentLoop): OpenAiAddedTool {
   const parse = (input: string): object => ({ input });
-  const run = (given: object): Promise<string> => loop.answerAsync(name, (given as { readonly input: string }).input) as Promise<string>;
+  const run = (given: object): Promise<string> =>
+    loop.answerAsync(name, (given as { readonly input: string }).input) as Promise<string>;
   return { type: "function", function: { name, description, parameters: schema, parse, function: run } };
 }
 
@@ -488,7 +591,11 @@ function observeEvents(stream: AsyncIterable<object>, take: (answer: unknown) =>
   const events = stream[Symbol.asyncIterator].bind(stream);
   stream[Symbol.asyncIterator] = async function* () {
     for await (const event of { [Symbol.asyncIterator]: events }) {
-      const { usage, type, response } = event as { readonly usage?: unknown; readonly type?: unknown; readonly response?: unknown };
+      const { usage, type, response } = event as {
+        readonly usage?: unknown;
+        readonly type?: unknown;
+        readonly response?: unknown;
+      };
       if (type === "response.completed") take(response);
       else if (usage) take(event);
       yield event;

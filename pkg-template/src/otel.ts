@@ -1,6 +1,14 @@
 // `contextweaver/otel`: spans and metrics of OpenTelemetry, with the names of its conventions for generative AI and MCP. Nothing is
 // imported: tracer, meter and API are the caller's.
-import type { ContextBuilt, DecisionCall, DecisionChange, DecisionStoreOptions, GuardrailCheck, Hooks, ToolExecuted } from "contextweaver";
+import type {
+  ContextBuilt,
+  DecisionCall,
+  DecisionChange,
+  DecisionStoreOptions,
+  GuardrailCheck,
+  Hooks,
+  ToolExecuted,
+} from "contextweaver";
 import { extractTraceContext } from "./telemetry/otel-context.js";
 import { CLIENT, ERROR, INTERNAL, SERVER, ofMcp } from "./telemetry/otel-types.js";
 import type { OtelApi, OtelMeter, OtelOptions, OtelSpan, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
@@ -14,7 +22,17 @@ export type { TraceContextOptions } from "./telemetry/otel-context.js";
 export type { OtelProxyOptions } from "./telemetry/otel-proxy.js";
 export { otelGateway } from "./telemetry/otel-gateway.js";
 export type { OtelGatewayOptions } from "./telemetry/otel-gateway.js";
-export type { OtelApi, OtelAttributes, OtelMeter, OtelOptions, OtelSpan, OtelSpanOptions, OtelTraceApi, OtelTracer, OtelValue } from "./telemetry/otel-types.js";
+export type {
+  OtelApi,
+  OtelAttributes,
+  OtelMeter,
+  OtelOptions,
+  OtelSpan,
+  OtelSpanOptions,
+  OtelTraceApi,
+  OtelTracer,
+  OtelValue,
+} from "./telemetry/otel-types.js";
 
 /** What is the model's own digest or part of a result, instead of the result. */
 const SHORTENED: readonly string[] = ["summary", "structured", "llm_summary", "mixed"];
@@ -35,7 +53,11 @@ export function otel(tracer: OtelTracer, options: OtelOptions = {}): Hooks {
   return {
     context_built(event) {
       const attributes = { "contextweaver.phase": event.phase, ...ofBuild(event) };
-      const span = tracer.startSpan("contextweaver.build", { kind: INTERNAL, startTime: Date.now() - event.duration_ms, attributes });
+      const span = tracer.startSpan("contextweaver.build", {
+        kind: INTERNAL,
+        startTime: Date.now() - event.duration_ms,
+        attributes,
+      });
       if (content) tellDrops(span, event);
       span.end();
       metrics?.tokens.record(event.tokens, { "contextweaver.phase": event.phase });
@@ -45,7 +67,11 @@ export function otel(tracer: OtelTracer, options: OtelOptions = {}): Hooks {
     },
     build_failed({ phase, error_type, duration_ms }) {
       const attributes = { ...(phase && { "contextweaver.phase": phase }), "error.type": error_type };
-      const span = tracer.startSpan("contextweaver.build", { kind: INTERNAL, startTime: Date.now() - duration_ms, attributes });
+      const span = tracer.startSpan("contextweaver.build", {
+        kind: INTERNAL,
+        startTime: Date.now() - duration_ms,
+        attributes,
+      });
       span.setStatus({ code: ERROR });
       span.end();
       metrics?.failed.add(1, attributes);
@@ -86,18 +112,31 @@ export function otelProxy<Context>(tracer: OtelTracer, options: OtelProxyOptions
 function metricsOf(meter: OtelMeter) {
   return {
     tokens: meter.createHistogram("contextweaver.tokens", { unit: "{token}", description: "Tokens of a prompt." }),
-    dropped: meter.createCounter("contextweaver.dropped", { unit: "{item}", description: "Items that a prompt leaves out." }),
+    dropped: meter.createCounter("contextweaver.dropped", {
+      unit: "{item}",
+      description: "Items that a prompt leaves out.",
+    }),
     failed: meter.createCounter("contextweaver.failed", { unit: "{build}", description: "Builds that failed." }),
-    firewalled: meter.createCounter("contextweaver.firewalled", { unit: "{result}", description: "Results of tools that are kept out of prompts." }),
-    toolSeconds: meter.createHistogram("gen_ai.execute_tool.duration", { unit: "s", description: "Time that calls of tools take." }),
+    firewalled: meter.createCounter("contextweaver.firewalled", {
+      unit: "{result}",
+      description: "Results of tools that are kept out of prompts.",
+    }),
+    toolSeconds: meter.createHistogram("gen_ai.execute_tool.duration", {
+      unit: "s",
+      description: "Time that calls of tools take.",
+    }),
   };
 }
 
 /** The counts of a build. */
 function ofBuild({ stats, tokens, running }: ContextBuilt): Record<string, OtelValue> {
   const { total_candidates, included_count, dropped_reasons, budget_tokens, firewall_events } = stats;
-  const dropped = Object.entries(dropped_reasons).map(([reason, count]) => [`contextweaver.dropped.${reason}`, count] as const);
-  const isCompacted = (dropped_reasons["budget"] ?? 0) + (dropped_reasons["near_repeat"] ?? 0) > 0 || firewall_events.some(({ triggered, strategy }) => triggered && SHORTENED.includes(strategy));
+  const dropped = Object.entries(dropped_reasons).map(
+    ([reason, count]) => [`contextweaver.dropped.${reason}`, count] as const,
+  );
+  const isCompacted =
+    (dropped_reasons["budget"] ?? 0) + (dropped_reasons["near_repeat"] ?? 0) > 0 ||
+    firewall_events.some(({ triggered, strategy }) => triggered && SHORTENED.includes(strategy));
   return {
     "contextweaver.candidates": total_candidates,
     "contextweaver.selected": included_count,
@@ -119,11 +158,18 @@ function ofBuild({ stats, tokens, running }: ContextBuilt): Record<string, OtelV
 /** Adds an event for each item that was dropped. */
 function tellDrops(span: OtelSpan, { stats }: ContextBuilt): void {
   for (const { item_id, reason, tokens } of stats.dropped_items) {
-    span.addEvent("contextweaver.dropped", { "contextweaver.item.id": item_id, "contextweaver.reason": reason, ...(tokens !== undefined && { "contextweaver.tokens": tokens }) });
+    span.addEvent("contextweaver.dropped", {
+      "contextweaver.item.id": item_id,
+      "contextweaver.reason": reason,
+      ...(tokens !== undefined && { "contextweaver.tokens": tokens }),
+    });
   }
 }
 
-function ofTool({ name, call_id, arguments: given, result, error_type }: ToolExecuted, content: boolean): Record<string, OtelValue> {
+function ofTool(
+  { name, call_id, arguments: given, result, error_type }: ToolExecuted,
+  content: boolean,
+): Record<string, OtelValue> {
   return {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": name,
@@ -166,12 +212,19 @@ export async function executeTool<T>(tracer: OtelTracer, call: OtelToolCall, run
     span = given;
     running = (async () => run())();
   };
-  quietly(() => tracer.startActiveSpan(mcp ? `tools/call ${name}` : `execute_tool ${name}`, { kind: mcp ? CLIENT : INTERNAL, attributes }, begin));
+  quietly(() =>
+    tracer.startActiveSpan(
+      mcp ? `tools/call ${name}` : `execute_tool ${name}`,
+      { kind: mcp ? CLIENT : INTERNAL, attributes },
+      begin,
+    ),
+  );
   if (!running) begin();
   let error_type: string | undefined;
   try {
     const result = await (running as unknown as Promise<T>);
-    if (mcp && (result as { readonly isError?: unknown } | null | undefined)?.isError === true) error_type = "tool_error";
+    if (mcp && (result as { readonly isError?: unknown } | null | undefined)?.isError === true)
+      error_type = "tool_error";
     return result;
   } catch (error) {
     error_type = typeOf(error);
@@ -193,7 +246,9 @@ function typeOf(error: unknown): string {
 }
 
 /** What `DecisionStore` takes. */
-export type OtelDecisionListeners = Required<Pick<DecisionStoreOptions, "on_change" | "on_guardrail_check" | "on_call">>;
+export type OtelDecisionListeners = Required<
+  Pick<DecisionStoreOptions, "on_change" | "on_guardrail_check" | "on_call">
+>;
 
 /** What is told of a `DecisionStore`. */
 export interface OtelDecisionOptions<Context> extends OtelOptions {
@@ -222,7 +277,10 @@ const MEMORY: Readonly<Record<DecisionChange["type"], string>> = {
  * const store = new DecisionStore({ ...otelDecisions(tracer) });
  * ```
  */
-export function otelDecisions<Context>(tracer: OtelTracer, options: OtelDecisionOptions<Context> = {}): OtelDecisionListeners {
+export function otelDecisions<Context>(
+  tracer: OtelTracer,
+  options: OtelDecisionOptions<Context> = {},
+): OtelDecisionListeners {
   const { meter, content = false, store_id, api } = options;
   const toolSeconds = meter && metricsOf(meter).toolSeconds;
   const ofStore = store_id === undefined ? {} : { "gen_ai.memory.store.id": store_id };
@@ -263,7 +321,10 @@ export function otelDecisions<Context>(tracer: OtelTracer, options: OtelDecision
         const searched = { "gen_ai.operation.name": "search_memory", ...ofStore, "gen_ai.memory.record.count": found };
         tracer.startSpan("search_memory", { kind: INTERNAL, startTime, attributes: searched }, parent).end();
       }
-      toolSeconds?.record(duration_ms / 1000, { "gen_ai.tool.name": tool, ...(error_type !== undefined && { "error.type": error_type }) });
+      toolSeconds?.record(duration_ms / 1000, {
+        "gen_ai.tool.name": tool,
+        ...(error_type !== undefined && { "error.type": error_type }),
+      });
     },
   };
 }

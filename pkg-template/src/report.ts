@@ -35,7 +35,9 @@ export async function htmlReport(manager: ContextManager, options: HtmlReportOpt
   const { what_if = WHAT_IF, title = "", ...build } = fields(options);
   if (typeof title !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a string", { path: "/title" });
   if (!Number.isInteger(what_if) || (what_if as number) < 0 || (what_if as number) > MAX_WHAT_IF) {
-    throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from 0 to ${MAX_WHAT_IF}`, { path: "/what_if" });
+    throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from 0 to ${MAX_WHAT_IF}`, {
+      path: "/what_if",
+    });
   }
   const report = await collect(manager, { ...build, title, what_if } as HtmlReportOptions);
   // No text may end the element that holds it.

@@ -99,9 +99,14 @@ function given(modules: unknown): [Slot, unknown][] {
   const sources = fields(modules);
   for (const name of Object.keys(sources)) {
     if (SLOTS.some((slot) => slot.name === name)) continue;
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${token(name)}\``, { path: `/${token(name)}`, hint: HINT });
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${token(name)}\``, {
+      path: `/${token(name)}`,
+      hint: HINT,
+    });
   }
-  const all = SLOTS.map((slot): [Slot, unknown] => [slot, sources[slot.name]]).filter(([, source]) => source !== undefined);
+  const all = SLOTS.map((slot): [Slot, unknown] => [slot, sources[slot.name]]).filter(
+    ([, source]) => source !== undefined,
+  );
   if (all.length === 0) throw new ContextWeaverError("MISSING_FIELD", "no module was given", { hint: HINT });
   return all.filter(([{ engine }]) => !engine.isStarted);
 }

@@ -3,4 +3,12 @@ export { memoryStorage, memoryStore } from "./storage/memory.js";
 export type { MemoryStoreOptions } from "./storage/memory.js";
 export { s3Blobs } from "./storage/s3.js";
 export type { S3BlobsOptions, S3Fetch, S3Response } from "./storage/s3.js";
-export type { BlobStore, LoadOptions, PruneOptions, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
+export type {
+  BlobStore,
+  LoadOptions,
+  PruneOptions,
+  SessionStorage,
+  SessionStore,
+  StoredParts,
+  SessionRecord,
+} from "./storage/storage-types.js";

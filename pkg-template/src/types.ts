@@ -61,7 +61,13 @@ export interface JsonObject {
  */
 export type Jsonable<T> = T extends JsonValue | undefined
   ? T
-  : T extends ((...args: never[]) => unknown) | symbol | bigint | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+  : T extends
+        | ((...args: never[]) => unknown)
+        | symbol
+        | bigint
+        | Date
+        | ReadonlyMap<unknown, unknown>
+        | ReadonlySet<unknown>
     ? never
     : { readonly [K in keyof T]: Jsonable<T[K]> };
 
@@ -181,7 +187,8 @@ export interface SelectableItem {
 
 /** A tool as it is kept: with every field that has a default. */
 export interface StoredTool
-  extends Required<Omit<SelectableItem, WithoutDefault>>, Pick<SelectableItem, WithoutDefault> {}
+  extends Required<Omit<SelectableItem, WithoutDefault>>,
+    Pick<SelectableItem, WithoutDefault> {}
 type WithoutDefault = "title" | "depends_on" | "provides" | "requires";
 
 /** The tools of a catalog, in the order of their ids. */
@@ -371,4 +378,3 @@ export interface CandidateExplanation {
   /** How its block came in: everything had room, a pin, the share of the newest, its priority, or one that answers to it. */
   readonly taken_by?: TakenBy | null;
 }
-

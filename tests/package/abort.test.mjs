@@ -6,17 +6,26 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { project } from "./harness.mjs";
 
-const lines = ['export * from "contextweaver";', 'export { memoryStore } from "contextweaver/storage";', 'export { firewalled } from "contextweaver/mcp";', 'export { contextWeaver } from "contextweaver/ai-sdk";'];
+const lines = [
+  'export * from "contextweaver";',
+  'export { memoryStore } from "contextweaver/storage";',
+  'export { firewalled } from "contextweaver/mcp";',
+  'export { contextWeaver } from "contextweaver/ai-sdk";',
+];
 const folder = await project("abort", { "entry.mjs": lines.join("\n") });
-const { ContextManager, DecisionStore, contextWeaver, firewalled, memoryStore, openDecisions, openRecords, openSession } = await import(pathToFileURL(join(folder, "entry.mjs")));
+const { ContextManager, DecisionStore, contextWeaver, firewalled, memoryStore, openDecisions, openRecords, openSession } = await import(
+  pathToFileURL(join(folder, "entry.mjs"))
+);
 
 const REASON = new Error("the user has gone");
 /** A promise that somebody else keeps. */
-const held = () => Promise.withResolvers?.() ?? (() => {
-  let resolve;
-  const promise = new Promise((done) => (resolve = done));
-  return { promise, resolve };
-})();
+const held = () =>
+  Promise.withResolvers?.() ??
+  (() => {
+    let resolve;
+    const promise = new Promise((done) => (resolve = done));
+    return { promise, resolve };
+  })();
 const next = () => new Promise((done) => setImmediate(done));
 
 /** Rejects at once with the reason where the signal was aborted before, and while it waits; then nobody listens any more. */
@@ -37,7 +46,15 @@ function waiting(storage, methods) {
   const gate = held();
   const calls = [];
   const slow = Object.fromEntries(methods.map((name) => [name, async (...args) => (calls.push(name), await gate.promise, storage[name](...args))]));
-  return { storage: Object.assign(Object.create(storage), Object.fromEntries(["append", "load", "putBlob", "getBlob", "compact", "delete", "record"].map((name) => [name, (...args) => storage[name](...args)])), slow), open: () => gate.resolve(), calls };
+  return {
+    storage: Object.assign(
+      Object.create(storage),
+      Object.fromEntries(["append", "load", "putBlob", "getBlob", "compact", "delete", "record"].map((name) => [name, (...args) => storage[name](...args)])),
+      slow,
+    ),
+    open: () => gate.resolve(),
+    calls,
+  };
 }
 
 test("a session, records and decisions are not opened", async () => {
@@ -81,7 +98,10 @@ test("reading what is not in memory, and vectors, are given up", async () => {
   first.ingestToolResult({ tool_call_id: "c1", tool_name: "export", raw_output: Array.from({ length: 9_000 }, (_, n) => `row ${n} zebra`).join("\n") });
   const { changes, blobs } = first.exportSince(undefined, { inline_bytes: 0 });
   for (const { hash, bytes: stored } of blobs) bytes.set(hash, stored);
-  const manager = ContextManager.restore(changes, { get_blob: async (hash) => (await gate.promise, bytes.get(hash)), embed: async (texts) => (await gate.promise, texts.map(() => [1, 0])) });
+  const manager = ContextManager.restore(changes, {
+    get_blob: async (hash) => (await gate.promise, bytes.get(hash)),
+    embed: async (texts) => (await gate.promise, texts.map(() => [1, 0])),
+  });
   const [{ handle }] = manager.artifacts.list();
   await givesUp((signal) => manager.drilldownAsync(handle, { type: "lines", start: 4, end: 6 }, { signal }));
   await givesUp((signal) => manager.recallAsync("giraffe zebra", { signal }));
@@ -96,7 +116,8 @@ test("tools that are added, loops and decisions take the signal of their call", 
   const manager = new ContextManager();
   const client = firewalled({ callTool: async () => ({ content: [] }), listTools: async () => ({ tools: [] }) }, manager);
   const call = { name: "recall", arguments: { query: "zebra" } };
-  for (const more of [[undefined, { signal: AbortSignal.abort(REASON) }], [{ signal: AbortSignal.abort(REASON) }]]) await assert.rejects(client.callTool(call, ...more), (error) => error === REASON);
+  for (const more of [[undefined, { signal: AbortSignal.abort(REASON) }], [{ signal: AbortSignal.abort(REASON) }]])
+    await assert.rejects(client.callTool(call, ...more), (error) => error === REASON);
   assert.equal((await client.callTool(call, undefined, { signal: new AbortController().signal })).isError, undefined);
   const cw = contextWeaver({ tools: {}, budget_tokens: 9_000, manager });
   await assert.rejects(cw.tools.recall.execute({ query: "zebra" }, { abortSignal: AbortSignal.abort(REASON) }), (error) => error === REASON);

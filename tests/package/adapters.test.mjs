@@ -10,24 +10,36 @@ import { project } from "./harness.mjs";
 
 const ENTRIES = ["ai-sdk", "anthropic", "langchain", "mastra", "openai", "openai-agents"];
 const lines = ENTRIES.map((name) => `export { contextWeaver as ${name.replace("-", "_")} } from "contextweaver/${name}";`);
-const folder = await project("adapters", { "entry.mjs": [...lines, 'export { ContextManager, openSession } from "contextweaver";', 'export { memoryStore } from "contextweaver/storage";'].join("\n") });
+const folder = await project("adapters", {
+  "entry.mjs": [...lines, 'export { ContextManager, openSession } from "contextweaver";', 'export { memoryStore } from "contextweaver/storage";'].join("\n"),
+});
 const entries = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 /** What was said, in the words of no SDK: a large result, a small one, and questions. */
-const rows = JSON.stringify(Array.from({ length: 400 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "open"][n % 2], note: `parcel ${(n * 7919) % 10007}` })));
+const rows = JSON.stringify(
+  Array.from({ length: 400 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "open"][n % 2], note: `parcel ${(n * 7919) % 10007}` })),
+);
 const LOG = Array.from({ length: 300 }, (_, n) => `12:${String(n % 60).padStart(2, "0")} INFO request ${n} took ${(n * 37) % 90} ms`).join("\n");
 const TURNS = [
   { user: "Read the orders, please." },
   { calls: [{ id: "c1", name: "read_orders", input: { since: "2024" }, result: rows }] },
   { agent: "I have read 400 orders." },
   { user: "And the log?" },
-  { calls: [{ id: "c2", name: "read_log", input: {}, result: LOG }, { id: "c3", name: "count", input: { of: "lines" }, result: "300" }] },
+  {
+    calls: [
+      { id: "c2", name: "read_log", input: {}, result: LOG },
+      { id: "c3", name: "count", input: { of: "lines" }, result: "300" },
+    ],
+  },
   { agent: "It has 300 lines." },
   { user: "What is in the parcel of order 4100?" },
 ];
 
 /** Talk that fills a prompt of some thousand tokens. */
-const TALK = Array.from({ length: 60 }, (_, n) => [{ user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` }, { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` }]).flat();
+const TALK = Array.from({ length: 60 }, (_, n) => [
+  { user: `What of shelf ${n}? ${"It was moved and swept. ".repeat(12)}` },
+  { agent: `Shelf ${n} is done. ${"The rest is to follow soon. ".repeat(14)}` },
+]).flat();
 
 /** The turns in the form of a format: what `user`, `agent` and calls made in one go are there. */
 const told = (turns, { user, agent, calls }) => turns.flatMap((turn) => (turn.user ? user(turn.user) : turn.agent ? agent(turn.agent) : calls(turn.calls)));
@@ -36,14 +48,21 @@ const AI_SDK = {
   agent: (text) => ({ role: "assistant", content: [{ type: "text", text }] }),
   calls: (calls) => [
     { role: "assistant", content: calls.map(({ id, name, input }) => ({ type: "tool-call", toolCallId: id, toolName: name, input })) },
-    { role: "tool", content: calls.map(({ id, name, result }) => ({ type: "tool-result", toolCallId: id, toolName: name, output: { type: "text", value: result } })) },
+    {
+      role: "tool",
+      content: calls.map(({ id, name, result }) => ({ type: "tool-result", toolCallId: id, toolName: name, output: { type: "text", value: result } })),
+    },
   ],
 };
 const CHAT = {
   user: (content) => ({ role: "user", content }),
   agent: (content) => ({ role: "assistant", content }),
   calls: (calls) => [
-    { role: "assistant", content: null, tool_calls: calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } })) },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: calls.map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } })),
+    },
     ...calls.map(({ id, result }) => ({ role: "tool", tool_call_id: id, content: result })),
   ],
 };
@@ -81,7 +100,13 @@ const ADAPTERS = {
       agent: (text) => ({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] }),
       calls: (calls) => [
         ...calls.map(({ id, name, input }) => ({ type: "function_call", callId: id, name, arguments: JSON.stringify(input), status: "completed" })),
-        ...calls.map(({ id, name, result }) => ({ type: "function_call_result", callId: id, name, status: "completed", output: { type: "text", text: result } })),
+        ...calls.map(({ id, name, result }) => ({
+          type: "function_call_result",
+          callId: id,
+          name,
+          status: "completed",
+          output: { type: "text", text: result },
+        })),
       ],
     });
     await cw.serve({ getResponse: async () => ({}), getStreamedResponse() {} }).getResponse({ input, tools: cw.tools([]), handoffs: [], modelSettings: {} });
@@ -100,7 +125,9 @@ const ADAPTERS = {
   },
   mastra: async (contextWeaver, options, turns) => {
     const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-    const model = new MockLanguageModelV3({ doGenerate: async () => ({ content: [{ type: "text", text: "." }], finishReason: { unified: "stop" }, usage, warnings: [] }) });
+    const model = new MockLanguageModelV3({
+      doGenerate: async () => ({ content: [{ type: "text", text: "." }], finishReason: { unified: "stop" }, usage, warnings: [] }),
+    });
     const agent = new Agent({ id: "a", name: "a", instructions: "", model, inputProcessors: [contextWeaver(options)] });
     await agent.generate(told(turns, AI_SDK));
   },
@@ -118,13 +145,20 @@ function byHand(turns, query, budget_tokens, running = false) {
 
 for (const name of Object.keys(ADAPTERS)) {
   test(`${name}: the prompt is the one that is made by hand`, async () => {
-    for (const [count, budget] of [[1, 4_000], [4, 40_000], [TURNS.length, 40_000]]) {
+    for (const [count, budget] of [
+      [1, 4_000],
+      [4, 40_000],
+      [TURNS.length, 40_000],
+    ]) {
       const turns = TURNS.slice(0, count);
       const steps = [];
       await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: budget, on_step: (step) => steps.push(step) }, turns);
       const [{ built, synced }] = steps;
       assert.equal(steps.length, 1);
-      assert.equal(synced.added.length, turns.reduce((sum, { calls }) => sum + (calls ? 2 * calls.length : 1), 0));
+      assert.equal(
+        synced.added.length,
+        turns.reduce((sum, { calls }) => sum + (calls ? 2 * calls.length : 1), 0),
+      );
       const query = turns.at(-1).user;
       assert.equal(built.pack.prompt, byHand(turns, query, budget));
     }
@@ -143,7 +177,14 @@ for (const name of Object.keys(ADAPTERS)) {
   test(`${name}: a line names what left the prompt, where the model reads it`, async () => {
     const steps = [];
     // The first request stays, so that what leaves is said in the second, and named behind the first.
-    const turns = [{ user: "Good morning." }, { agent: "Good morning." }, { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` }, { agent: "I noted it." }, ...TALK, { user: "And what is left to be swept?" }];
+    const turns = [
+      { user: "Good morning." },
+      { agent: "Good morning." },
+      { user: `My order is W-2378156. ${"It was for the office. ".repeat(20)}` },
+      { agent: "I noted it." },
+      ...TALK,
+      { user: "And what is left to be swept?" },
+    ];
     await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 9_000, manager: { ledger: true, rules: false }, on_step: (step) => steps.push(step) }, turns);
     const [{ built, tool_tokens }] = steps;
     const line = "recall finds: W-2378156 (";
@@ -158,7 +199,14 @@ for (const name of Object.keys(ADAPTERS)) {
   });
 
   test(`${name}: what the caller pins stays, and leaves when it is edited`, async () => {
-    const turns = (brief) => [{ user: "Good morning." }, { agent: "Good morning." }, { user: brief }, { agent: "I noted it." }, ...TALK, { user: "And what is left?" }];
+    const turns = (brief) => [
+      { user: "Good morning." },
+      { agent: "Good morning." },
+      { user: brief },
+      { agent: "I noted it." },
+      ...TALK,
+      { user: "And what is left?" },
+    ];
     const brief = `BRIEF: the hall is swept from the north. ${"Mind the corners and the long bench. ".repeat(20).trim()}`;
     const prompts = [];
     const asked = [];
@@ -168,7 +216,10 @@ for (const name of Object.keys(ADAPTERS)) {
     const options = { budget_tokens: 4_000, manager: isShared ? manager : () => manager, on_step: ({ built }) => prompts.push(built.pack.prompt) };
     await ADAPTERS[name](contextWeaverOf(name), options, turns(brief));
     await ADAPTERS[name](contextWeaverOf(name), { ...options, pin }, turns(brief));
-    assert.deepEqual(prompts.map((prompt) => prompt.includes(brief)), [false, true]);
+    assert.deepEqual(
+      prompts.map((prompt) => prompt.includes(brief)),
+      [false, true],
+    );
     assert.equal(new Set(asked).size, asked.length);
     assert.equal(asked.length, turns(brief).length);
     await ADAPTERS[name](contextWeaverOf(name), { ...options, pin }, turns("Never mind."));
@@ -180,14 +231,25 @@ for (const name of Object.keys(ADAPTERS)) {
   test(`${name}: an embedder says what items are about`, async () => {
     const asked = [];
     const embed = async (texts) => (asked.push(...texts), texts.map((text) => [text.length, 1]));
-    for (const [given, codes] of [[embed, []], [async () => { throw new Error("no"); }, ["EMBEDDING_FAILED"]]]) {
+    for (const [given, codes] of [
+      [embed, []],
+      [
+        async () => {
+          throw new Error("no");
+        },
+        ["EMBEDDING_FAILED"],
+      ],
+    ]) {
       const steps = [];
       await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 4_000, manager: { embed: given }, on_step: (step) => steps.push(step) }, TURNS);
       const [{ built, warnings }] = steps;
       const isTold = (built.pack.warnings ?? []).some((one) => one.includes("embedMissing"));
       // Where the loop is the caller's own, and nothing waits, the caller asks for the vectors.
       const waits = !["anthropic", "openai"].includes(name.split(",")[0]);
-      assert.deepEqual(warnings.map(({ code }) => code), waits ? codes : []);
+      assert.deepEqual(
+        warnings.map(({ code }) => code),
+        waits ? codes : [],
+      );
       assert.equal(isTold, !waits || codes.length > 0);
       assert.equal(asked.includes(TURNS.at(-1).user), waits);
     }
@@ -261,7 +323,10 @@ for (const [name, given] of Object.entries(HANDLES)) {
       await ADAPTERS[play](() => cw, {}, [...TURNS.slice(0, 2), ...TALK, TURNS.at(-1)]);
       assert.equal(cw.manager, manager);
       const { costs, last, build, text } = cw.report();
-      assert.deepEqual(last.digested.map(({ handle, tool_name }) => [handle, tool_name]), [["artifact:result:c1", "read_orders"]]);
+      assert.deepEqual(
+        last.digested.map(({ handle, tool_name }) => [handle, tool_name]),
+        [["artifact:result:c1", "read_orders"]],
+      );
       assert.deepEqual([costs.steps, costs.tokens], [cw.costs().steps, last.step.tokens]);
       assert.equal(last.step.repeated_tokens + last.new_tokens + last.rewritten_tokens, last.step.tokens);
       assert.equal(last.stats.dropped_count, build.data.candidates.dropped);
@@ -294,22 +359,36 @@ test("a line of `debug` counts what was sent, digested and dropped, and says why
     turns.push(...TALK.slice(at, at + 2), { user: `And now ${at}?` }, { agent: "Yes." }, { user: "Go on." });
     await ADAPTERS["openai, chat"](() => cw, {}, turns);
   }
-  const form = /^step (\d+): ([\d,]+) of 2,500 tokens \(~([\d,]+) expected from the cache, ([\d,]+) new, ([\d,]+) rewritten\); (?:nothing left out|\d+ (?:dropped|stub|excerpt|digest).*; largest .*?); (?:not cut|the first prompt|cut: (\w+) \(.+\))/;
+  const form =
+    /^step (\d+): ([\d,]+) of 2,500 tokens \(~([\d,]+) expected from the cache, ([\d,]+) new, ([\d,]+) rewritten\); (?:nothing left out|\d+ (?:dropped|stub|excerpt|digest).*; largest .*?); (?:not cut|the first prompt|cut: (\w+) \(.+\))/;
   const read = lines.map((line) => form.exec(line) ?? assert.fail(line));
   const number = (text) => Number(text.replaceAll(",", ""));
-  assert.deepEqual(read.map(([, step]) => Number(step)), Array.from({ length: 20 }, (_, at) => at + 1));
+  assert.deepEqual(
+    read.map(([, step]) => Number(step)),
+    Array.from({ length: 20 }, (_, at) => at + 1),
+  );
   for (const [, , tokens, cached, fresh, rewritten] of read) assert.equal(number(tokens), number(cached) + number(fresh) + number(rewritten));
-  assert.match(lines[0], /1 excerpt; largest read_orders: [\d,]{5,} tokens, excerpt, artifact:result:c1, it is too large to be shown whole; the first prompt; drilldown, recall, \d+ tokens$/);
+  assert.match(
+    lines[0],
+    /1 excerpt; largest read_orders: [\d,]{5,} tokens, excerpt, artifact:result:c1, it is too large to be shown whole; the first prompt; drilldown, recall, \d+ tokens$/,
+  );
   const later = read.slice(1).filter(([, , , , , , cut]) => cut !== undefined);
   assert.ok(later.length > 0 && later.some(([, , , , , rewritten]) => number(rewritten) > 0), lines.join("\n"));
-  for (const [at, [, , , cached, , rewritten, cut]] of read.entries()) if (at > 0 && cut === undefined) assert.ok(number(cached) > 0 && rewritten === "0", lines[at]);
+  for (const [at, [, , , cached, , rewritten, cut]] of read.entries())
+    if (at > 0 && cut === undefined) assert.ok(number(cached) > 0 && rewritten === "0", lines[at]);
   assert.match(lines.join("\n"), /[1-9]\d* dropped.*; largest [\w:.-]+: [\d,]+ tokens, /);
   for (const said of SAID) assert.ok(!lines.join("\n").includes(said), said);
   assert.throws(() => cw.fit({ model: "m", messages: [{ role: "user", content: "word ".repeat(9_000) }] }), { code: "BUDGET_EXCEEDED" });
   assert.match(lines.at(-1), /^step failed: BUDGET_EXCEEDED/);
   assert.throws(() => entries.openai({ tools: [], budget_tokens: 2_500, debug: "yes" }), { code: "INVALID_INPUT", path: "/debug" });
   // Who watches does not disturb.
-  const other = entries.openai({ tools: [], budget_tokens: 2_500, debug: () => { throw new Error("no"); } });
+  const other = entries.openai({
+    tools: [],
+    budget_tokens: 2_500,
+    debug: () => {
+      throw new Error("no");
+    },
+  });
   assert.equal(other.fit({ model: "m", messages: [{ role: "user", content: "Hello" }] }).messages.length, 1);
   other.free();
   cw.free();
@@ -317,7 +396,10 @@ test("a line of `debug` counts what was sent, digested and dropped, and says why
 });
 
 /** A tool that answers what it is told to. */
-const readOrder = { type: "function", function: { name: "read_order", description: "Read an order.", parameters: { type: "object", properties: { id: { type: "string" } } } } };
+const readOrder = {
+  type: "function",
+  function: { name: "read_order", description: "Read an order.", parameters: { type: "object", properties: { id: { type: "string" } } } },
+};
 
 test("a line and the report say what was left out at a cut and why, what lost the cache, and what the provider had in it", () => {
   const lines = [];
@@ -335,9 +417,17 @@ test("a line and the report say what was left out at a cut and why, what lost th
   const { left_out, stats, step } = steps[at];
   const dropped = left_out.filter(({ became }) => became === "dropped");
   assert.equal(dropped.length, stats.dropped_count);
-  assert.ok(dropped.some(({ reason }) => reason === "left at a cut, as one deep cut is cheaper than many (thrift 0.5)"), JSON.stringify(dropped));
+  assert.ok(
+    dropped.some(({ reason }) => reason === "left at a cut, as one deep cut is cheaper than many (thrift 0.5)"),
+    JSON.stringify(dropped),
+  );
   for (const { shown_tokens, tokens, kind } of dropped) assert.ok(shown_tokens === 0 && tokens > 0 && kind, "of what was dropped");
-  assert.match(lines[at], new RegExp(`; cut: full \\(the next one would not fit\\), shortened to ${step.tokens.toLocaleString("en-US")} of 4,000, as one deep cut is cheaper than many \\(thrift 0.5\\);`));
+  assert.match(
+    lines[at],
+    new RegExp(
+      `; cut: full \\(the next one would not fit\\), shortened to ${step.tokens.toLocaleString("en-US")} of 4,000, as one deep cut is cheaper than many \\(thrift 0.5\\);`,
+    ),
+  );
   assert.match(lines[at], /; 1 of 1 tools, and drilldown, recall, \d+ tokens/);
   assert.match(lines[0], /; nothing left out; the first prompt; 1 of 1 tools, \d+ tokens$/);
   // A call of the model is observed: what was a forecast has a fact beside it.
@@ -403,7 +493,11 @@ test("a session in place of a log is saved before the model is asked, and is not
   assert.equal(again.manager.stats().items, session.manager.stats().items);
   cw.free();
   assert.ok(session.manager.stats().items > 0);
-  for (const [more, path] of [[{ manager: {} }, "/manager"], [{ thrift: 0.2 }, "/thrift"], [{ session: {} }, "/session"]]) {
+  for (const [more, path] of [
+    [{ manager: {} }, "/manager"],
+    [{ thrift: 0.2 }, "/thrift"],
+    [{ session: {} }, "/session"],
+  ]) {
     assert.throws(() => entries.ai_sdk({ tools: {}, budget_tokens: 9_000, session, ...more }), { code: "INVALID_INPUT", path });
   }
   again.free();
@@ -429,7 +523,11 @@ for (const [name, given] of Object.entries(HANDLES)) {
   test(`${name}: an option that there is not names the one that is meant`, () => {
     const isMany = ["langchain", "mastra"].includes(name);
     const [wrong, hint] = isMany ? ["max_conversation", "max_conversations"] : name.startsWith("ai-sdk") ? ["cache_kye", "cache_key"] : ["onStep", "on_step"];
-    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, [wrong]: 1 }), { code: "UNKNOWN_FIELD", path: `/${wrong}`, hint: `did you mean \`${hint}\`?` });
+    assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, [wrong]: 1 }), {
+      code: "UNKNOWN_FIELD",
+      path: `/${wrong}`,
+      hint: `did you mean \`${hint}\`?`,
+    });
     assert.throws(() => contextWeaverOf(name)({ budget_tokens: 9_000, ...given, zzz: 1 }), { code: "UNKNOWN_FIELD", hint: /^one of: budget_tokens .*debug/ });
   });
 }
@@ -447,6 +545,9 @@ test("what is not there names what there is", async () => {
   // The model is told, too.
   const said = cw.answer({ type: "function", id: "x", function: { name: "drilldown", arguments: JSON.stringify({ handle: "artifact:result:c3" }) } });
   assert.match(said.content, /did you mean/);
-  assert.throws(() => entries.openai({ tools: [{ type: "function", function: { name: "read_orders", parameters: {} } }], budget_tokens: 9_000, always: ["read_order"] }), { code: "NOT_FOUND", path: "/always", hint: "did you mean `read_orders`?" });
+  assert.throws(
+    () => entries.openai({ tools: [{ type: "function", function: { name: "read_orders", parameters: {} } }], budget_tokens: 9_000, always: ["read_order"] }),
+    { code: "NOT_FOUND", path: "/always", hint: "did you mean `read_orders`?" },
+  );
   cw.free();
 });

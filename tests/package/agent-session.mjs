@@ -21,7 +21,8 @@ export const LARGE = "c0";
 export const CALLS = 1 + 2 + 2 * (STEPS - 4) + 2;
 
 /** 900 orders, none like another and none that stands out. */
-export const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: parcel(n) }));
+export const orders = () =>
+  Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: parcel(n) }));
 
 const object = (properties) => ({ type: "object", properties });
 
@@ -30,9 +31,19 @@ export function manyTools(count = 200) {
   const executed = [];
   const tools = Array.from({ length: count - 2 }, (_, n) => {
     const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
-    return { name: `${area}_${verb}_${n}`, description: `${verb} the ${area} records of group ${n}`, schema: object({ group: { type: "integer" } }), returns: () => ({ done: n }) };
+    return {
+      name: `${area}_${verb}_${n}`,
+      description: `${verb} the ${area} records of group ${n}`,
+      schema: object({ group: { type: "integer" } }),
+      returns: () => ({ done: n }),
+    };
   });
-  tools.push({ name: "export_orders", description: "Read the export of all orders with their status", schema: object({ since: { type: "string" } }), returns: orders });
+  tools.push({
+    name: "export_orders",
+    description: "Read the export of all orders with their status",
+    schema: object({ since: { type: "string" } }),
+    returns: orders,
+  });
   tools.push({ name: "take_picture", description: "Take a picture of the order desk", schema: object({}), returns: () => ({ data: PICTURE }) });
   return { executed, tools: tools.map(({ returns, ...tool }) => ({ ...tool, run: () => (executed.push(tool.name), returns()) })) };
 }
@@ -41,7 +52,8 @@ export function manyTools(count = 200) {
 export function textsOf(value, without = [], found = []) {
   if (typeof value === "string") found.push(value.includes(PICTURE) ? "" : value);
   else if (Array.isArray(value)) for (const one of value) textsOf(one, without, found);
-  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (!without.includes(key)) textsOf(one, without, found);
+  else if (typeof value === "object" && value !== null)
+    for (const [key, one] of Object.entries(value)) if (!without.includes(key)) textsOf(one, without, found);
   return found;
 }
 
@@ -96,7 +108,11 @@ export function script({ picture = true } = {}) {
 export const PAGES = 18;
 export const READ = { name: "read", description: "Read a page", schema: object({ page: { type: "integer" } }) };
 const WORDS = "order carrier customer warehouse paid late north letter morning refund window shipped account balance garden harbour".split(" ");
-const page = (n) => Array.from({ length: 60 }, (_, at) => `page ${n}: the ${WORDS[(at * 7 + n) % 16]} of the ${WORDS[(at * 5 + n * 3) % 16]} waits for a ${WORDS[(at * n) % 16]}`).join("\n");
+const page = (n) =>
+  Array.from(
+    { length: 60 },
+    (_, at) => `page ${n}: the ${WORDS[(at * 7 + n) % 16]} of the ${WORDS[(at * 5 + n * 3) % 16]} waits for a ${WORDS[(at * n) % 16]}`,
+  ).join("\n");
 
 /**
  * A model whose calls cost 1.3 times what is estimated, in a loop whose results fill the budget more than once: `next` takes the texts
@@ -125,7 +141,10 @@ export function holdsTheCost({ costs, steps, calibrate, model }) {
   const late = costs.slice(10);
   const { stats } = steps.at(-1).built.pack;
   // A prompt grows until the next one would not fit.
-  assert.ok(steps.slice(10).some(({ built }) => built.step.cut === "full"), steps.map(({ built }) => built.step.cut).join());
+  assert.ok(
+    steps.slice(10).some(({ built }) => built.step.cut === "full"),
+    steps.map(({ built }) => built.step.cut).join(),
+  );
   const most = Math.max(...late);
   if (!calibrate) {
     assert.ok(most > BUDGET, `${costs}`);
@@ -197,9 +216,18 @@ export const RUN_TOOLS = [
 const LINES = [38, 300, 85, 45, 195, 110];
 const pick = (list, n) => list[n % list.length];
 const LINE_OF = [
-  (n, at) => `export const settle_${n}_${at} = (${pick(WORDS, at)}: Money) => round(${pick(WORDS, at)}, ${(at * 31 + n) % 97}) + fee_${(at * 7 + n) % 53}; // ${pick(WORDS, n * 3 + at * 5)}`,
-  (n, at) => `12:${String(at % 60).padStart(2, "0")} entry ${n * 1000 + at} of the ${pick(WORDS, n + at)} ${pick(WORDS, at * 11 + 3)} is booked by ${pick(WORDS, at * 13 + n)} at ${(at * 7919 + n) % 10007}`,
-  (n, at) => JSON.stringify({ part: n, line: at, account: `A-${(at * 7919 + n) % 10007}`, state: pick(WORDS, at * 3 + n), note: `${pick(WORDS, at + n)} before ${pick(WORDS, at * 5)}` }),
+  (n, at) =>
+    `export const settle_${n}_${at} = (${pick(WORDS, at)}: Money) => round(${pick(WORDS, at)}, ${(at * 31 + n) % 97}) + fee_${(at * 7 + n) % 53}; // ${pick(WORDS, n * 3 + at * 5)}`,
+  (n, at) =>
+    `12:${String(at % 60).padStart(2, "0")} entry ${n * 1000 + at} of the ${pick(WORDS, n + at)} ${pick(WORDS, at * 11 + 3)} is booked by ${pick(WORDS, at * 13 + n)} at ${(at * 7919 + n) % 10007}`,
+  (n, at) =>
+    JSON.stringify({
+      part: n,
+      line: at,
+      account: `A-${(at * 7919 + n) % 10007}`,
+      state: pick(WORDS, at * 3 + n),
+      note: `${pick(WORDS, at + n)} before ${pick(WORDS, at * 5)}`,
+    }),
 ];
 
 /** What a part says: a program, a log, or rows. */
@@ -225,7 +253,10 @@ export function longRun() {
  */
 export function holdsTheRun({ budget, requests, bare, steps, costs, countTokens, manager }) {
   assert.deepEqual([requests.length, bare.length, steps.length], [RUN_STEPS, RUN_STEPS, RUN_STEPS]);
-  assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+  assert.deepEqual(
+    steps.flatMap(({ warnings }) => warnings),
+    [],
+  );
   const texts = requests.map(({ messages }) => textsOf(messages));
   const cuts = steps.flatMap(({ built: { step } }, at) => (at > 0 && step.cut !== undefined ? [at] : []));
   const full = cuts[0] ?? RUN_STEPS;

@@ -23,7 +23,8 @@ function requestOf({ tools = [], prompt }) {
   };
   const above = prompt.findLastIndex(({ role }) => role === "system") + 1;
   // The options of a message are those of its last part.
-  const last = ({ content, providerOptions }) => content.map((part, at) => (at === content.length - 1 ? { ...part, providerOptions: part.providerOptions ?? providerOptions } : part));
+  const last = ({ content, providerOptions }) =>
+    content.map((part, at) => (at === content.length - 1 ? { ...part, providerOptions: part.providerOptions ?? providerOptions } : part));
   const messages = prompt.slice(above).map((message) => ({ role: message.role, content: last(message).map(block) }));
   return { model: "m", tools: tools.map(block), system: prompt.slice(0, above).map(block), messages };
 }
@@ -39,7 +40,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const ids = (step) => Array.from({ length: 30 }, (_, n) => `c${step}_${n}`);
       const model = modelOf(sdk, (params) => {
         asked.push(requestOf(params));
-        return said(asked.length < STEPS ? [{ type: "reasoning", text: `thinking of ${asked.length}` }, ...ids(asked.length).map((id) => call(id, "look", { at: id }))] : [{ type: "text", text: "done" }]);
+        return said(
+          asked.length < STEPS
+            ? [{ type: "reasoning", text: `thinking of ${asked.length}` }, ...ids(asked.length).map((id) => call(id, "look", { at: id }))]
+            : [{ type: "text", text: "done" }],
+        );
       });
       Object.assign(model, { provider });
       const tools = { look: sdk.tool({ description: "Look it up", inputSchema: z.object({ at: z.string() }), execute: async ({ at }) => `row of ${at}` }) };
@@ -81,11 +86,18 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     Object.assign(model, { provider: "anthropic.messages" });
     const middleware = contextWeaver(OPTIONS);
     const marked = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } };
-    const messages = [0, 1, 2].flatMap((n) => [{ role: "user", content: [{ type: "text", text: `question ${n}`, providerOptions: marked }] }, { role: "assistant", content: `answer ${n}` }]);
+    const messages = [0, 1, 2].flatMap((n) => [
+      { role: "user", content: [{ type: "text", text: `question ${n}`, providerOptions: marked }] },
+      { role: "assistant", content: `answer ${n}` },
+    ]);
     await sdk.generateText({ model: sdk.wrapLanguageModel({ model, middleware }), messages: [...messages, { role: "user", content: "And now?" }] });
     assert.equal(marksOf(asked[0]), 4);
     assert.deepEqual(asked[0].messages.at(-1).content.at(-1).cache_control, { type: "ephemeral" });
     middleware.free();
-    for (const options of [OPTIONS, { ...OPTIONS, tools: {} }]) assert.throws(() => contextWeaver({ ...options, cache: 1 }), ({ code, path }) => (assert.deepEqual([code, path], ["INVALID_INPUT", "/cache"]), true));
+    for (const options of [OPTIONS, { ...OPTIONS, tools: {} }])
+      assert.throws(
+        () => contextWeaver({ ...options, cache: 1 }),
+        ({ code, path }) => (assert.deepEqual([code, path], ["INVALID_INPUT", "/cache"]), true),
+      );
   });
 }

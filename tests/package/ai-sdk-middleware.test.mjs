@@ -8,7 +8,9 @@ import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, evicte
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
-const folder = await project("ai-sdk-middleware", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("ai-sdk-middleware", {
+  "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 const { accepts, scripted } = sessionWith(countTokens);
 
@@ -50,7 +52,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.match(answer.text, new RegExp(ANSWER));
       assert.equal(steps.length, STEPS);
       for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      assert.deepEqual(
+        steps.flatMap(({ warnings }) => warnings),
+        [],
+      );
       holdsTheSession(cw.manager, executed);
       cw.free();
     });
@@ -70,7 +75,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
 
     test(`AI SDK ${version} as a middleware, ${name}: what is answered in it stands in the SDK's messages, and is read there again`, async () => {
       const thinks = { type: "reasoning", text: "The row is hidden.", providerMetadata: { scripted: { signature: "s1" } } };
-      const { asked, middleware, model } = wrapped([said([thinks, { type: "text", text: "I look." }, drilldown("d1")]), said([{ type: "text", text: ANSWER }]), text("You are welcome.")]);
+      const { asked, middleware, model } = wrapped([
+        said([thinks, { type: "text", text: "I look." }, drilldown("d1")]),
+        said([{ type: "text", text: ANSWER }]),
+        text("You are welcome."),
+      ]);
       const messages = history();
       const { text: last, response } = await run(sdk, { model, messages });
       assert.equal(asked.length, 2);
@@ -79,15 +88,30 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.ok(sent(asked[1]).includes(ANSWER));
       const [assistant, ...more] = response.messages;
       assert.deepEqual([assistant.role, more], ["assistant", []]);
-      assert.deepEqual(assistant.content.map(({ type, toolName, providerExecuted }) => [type, toolName, providerExecuted]), [
-        ["reasoning", undefined, undefined], ["text", undefined, undefined], ["tool-call", "drilldown", true], ["tool-result", "drilldown", undefined], ["text", undefined, undefined],
-      ]);
+      assert.deepEqual(
+        assistant.content.map(({ type, toolName, providerExecuted }) => [type, toolName, providerExecuted]),
+        [
+          ["reasoning", undefined, undefined],
+          ["text", undefined, undefined],
+          ["tool-call", "drilldown", true],
+          ["tool-result", "drilldown", undefined],
+          ["text", undefined, undefined],
+        ],
+      );
       // A host stores messages as JSON.
       const stored = JSON.parse(JSON.stringify([...messages, ...response.messages, { role: "user", content: "Thank you." }]));
       await run(sdk, { model, messages: stored });
       const turns = asked[2].prompt.map(({ role, content }) => [role, typeof content === "string" ? [] : content.map(({ type }) => type)]);
-      assert.deepEqual(turns.slice(-5), [["user", ["text"]], ["assistant", ["reasoning", "text", "tool-call"]], ["tool", ["tool-result"]], ["assistant", ["text"]], ["user", ["text"]]]);
-      assert.ok(asked[2].prompt.flatMap(({ content }) => content).every(({ toolName, providerExecuted }) => toolName !== "drilldown" || providerExecuted === undefined));
+      assert.deepEqual(turns.slice(-5), [
+        ["user", ["text"]],
+        ["assistant", ["reasoning", "text", "tool-call"]],
+        ["tool", ["tool-result"]],
+        ["assistant", ["text"]],
+        ["user", ["text"]],
+      ]);
+      assert.ok(
+        asked[2].prompt.flatMap(({ content }) => content).every(({ toolName, providerExecuted }) => toolName !== "drilldown" || providerExecuted === undefined),
+      );
       const thought = asked[2].prompt.flatMap(({ content }) => content).find(({ type }) => type === "reasoning");
       assert.deepEqual([thought.text, thought.providerOptions], [thinks.text, thinks.providerMetadata]);
       // Nothing of it was said twice.
@@ -116,7 +140,9 @@ for (const [version, sdk] of Object.entries(SDKS)) {
 
     test(`AI SDK ${version} as a middleware, ${name}: a call of an added tool beside one of yours waits for yours`, async () => {
       const ran = [];
-      const tools = { note: sdk.tool({ description: "Note", inputSchema: z.object({ it: z.string() }), execute: async ({ it }) => (ran.push(it), `noted ${it}`) }) };
+      const tools = {
+        note: sdk.tool({ description: "Note", inputSchema: z.object({ it: z.string() }), execute: async ({ it }) => (ran.push(it), `noted ${it}`) }),
+      };
       const { asked, middleware, model } = wrapped([said([drilldown("d1"), call("n1", "note", { it: "a" })]), text(ANSWER)]);
       const { text: last } = await run(sdk, { model, tools, messages: history(), stopWhen: sdk.stop(5) });
       assert.equal(last, ANSWER);
@@ -124,7 +150,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.equal(asked.length, 2);
       assert.match(sent(asked[1]), /noted a/);
       assert.ok(sent(asked[1]).includes(ANSWER));
-      assert.deepEqual(asked[1].prompt.slice(-2).map(({ role, content }) => [role, content.map(({ toolName }) => toolName)]), [["assistant", ["drilldown", "note"]], ["tool", ["drilldown", "note"]]]);
+      assert.deepEqual(
+        asked[1].prompt.slice(-2).map(({ role, content }) => [role, content.map(({ toolName }) => toolName)]),
+        [
+          ["assistant", ["drilldown", "note"]],
+          ["tool", ["drilldown", "note"]],
+        ],
+      );
       middleware.free();
     });
 
@@ -159,7 +191,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.equal(steps[0].usage.inputTokens, costs[0] + costs[1]);
       assert.equal(steps[0].usage.outputTokens, 40);
       assert.equal(steps[0].usage.inputTokenDetails.cacheReadTokens, 8);
-      assert.deepEqual(rounds.map(({ built }) => built.pack.stats.calibration?.observations), [undefined, 1]);
+      assert.deepEqual(
+        rounds.map(({ built }) => built.pack.stats.calibration?.observations),
+        [undefined, 1],
+      );
       middleware.free();
     });
 
@@ -171,8 +206,18 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.ok(namesOf(asked[0]).includes(last));
       assert.deepEqual(asked[0].toolChoice, { type: "tool", toolName: last });
       await run(sdk, { model, tools: many, messages: history(), toolChoice: "none" });
-      assert.deepEqual(["drilldown", "recall", "find_tools"].filter((one) => namesOf(asked[1]).includes(one)), []);
-      const search = { type: "provider", id: "scripted.search", args: { depth: 2 }, isProviderExecuted: true, supportsDeferredResults: false, inputSchema: sdk.jsonSchema({ type: "object" }) };
+      assert.deepEqual(
+        ["drilldown", "recall", "find_tools"].filter((one) => namesOf(asked[1]).includes(one)),
+        [],
+      );
+      const search = {
+        type: "provider",
+        id: "scripted.search",
+        args: { depth: 2 },
+        isProviderExecuted: true,
+        supportsDeferredResults: false,
+        inputSchema: sdk.jsonSchema({ type: "object" }),
+      };
       await run(sdk, { model, tools: { ...many, search }, prompt: "hi" });
       assert.deepEqual(asked[2].tools.find(({ id }) => id === "scripted.search")?.args, { depth: 2 });
       const schema = z.object({ parcel: z.string().describe("word ".repeat(200)) });
@@ -205,9 +250,16 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     assert.equal(left.asked.length, 1);
     left.middleware.free();
     // What goes wrong when it is asked again is told as what goes wrong at first.
-    const broken = wrapped([said([drilldown("d1")]), () => { throw new Error("overloaded"); }]);
+    const broken = wrapped([
+      said([drilldown("d1")]),
+      () => {
+        throw new Error("overloaded");
+      },
+    ]);
     const failures = [];
-    await sdk.streamText({ model: broken.model, messages: history(), maxRetries: 0, onError: ({ error }) => void failures.push(String(error)) }).consumeStream();
+    await sdk
+      .streamText({ model: broken.model, messages: history(), maxRetries: 0, onError: ({ error }) => void failures.push(String(error)) })
+      .consumeStream();
     assert.deepEqual(failures, ["Error: overloaded"]);
     await assert.rejects(sdk.generateText({ model: broken.model, messages: history(), maxRetries: 0 }), /overloaded/);
     broken.middleware.free();
@@ -260,7 +312,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     await sdk.generateText({ model, prompt: "hi" });
     assert.equal(asked[0].tools, undefined);
     // As if it were the form for a loop.
-    for (const key of ["tools", "prepareStep"]) assert.throws(() => middleware[key], (error) => error.code === "MISSING_FIELD" && error.path === "/tools");
+    for (const key of ["tools", "prepareStep"])
+      assert.throws(
+        () => middleware[key],
+        (error) => error.code === "MISSING_FIELD" && error.path === "/tools",
+      );
     assert.deepEqual(Object.keys({ ...middleware }).sort(), ["costs", "free", "manager", "report", "specificationVersion", "wrapGenerate", "wrapStream"]);
     middleware.free();
     for (const [options, code, path] of [
@@ -269,7 +325,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       [{ budget_tokens: 8_000, max_rounds: "2" }, "INVALID_INPUT", "/max_rounds"],
       [{ budget_tokens: 8_000, rounds: 2 }, "UNKNOWN_FIELD", "/rounds"],
     ]) {
-      assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+      assert.throws(
+        () => contextWeaver(options),
+        (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+      );
     }
   });
 }

@@ -10,8 +10,22 @@ import { PROVIDER_RULES } from "./provider-rules.mjs";
 
 /** What differs between the versions. */
 export const SDKS = {
-  7: { ...ai7, Model: test7.MockLanguageModelV4, ...test7, stop: ai7.isStepCount, system: "instructions", picture: (data) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } }) },
-  6: { ...ai6, Model: test6.MockLanguageModelV3, ...test6, stop: ai6.stepCountIs, system: "system", picture: (data) => ({ type: "image-data", mediaType: "image/png", data }) },
+  7: {
+    ...ai7,
+    Model: test7.MockLanguageModelV4,
+    ...test7,
+    stop: ai7.isStepCount,
+    system: "instructions",
+    picture: (data) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } }),
+  },
+  6: {
+    ...ai6,
+    Model: test6.MockLanguageModelV3,
+    ...test6,
+    stop: ai6.stepCountIs,
+    system: "system",
+    picture: (data) => ({ type: "image-data", mediaType: "image/png", data }),
+  },
 };
 export const USAGE = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
@@ -25,19 +39,31 @@ export function sdkTools({ jsonSchema, tool, picture }) {
     export_orders: { inputSchema: z.object({ since: z.string().optional() }) },
     take_picture: { toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, picture(PICTURE)] }) },
   };
-  const entries = tools.map(({ name, description, schema, run }) => [name, tool({ description, inputSchema: jsonSchema(schema), execute: async () => run(), ...more[name] })]);
+  const entries = tools.map(({ name, description, schema, run }) => [
+    name,
+    tool({ description, inputSchema: jsonSchema(schema), execute: async () => run(), ...more[name] }),
+  ]);
   return { tools: Object.fromEntries(entries), executed };
 }
 
 export const call = (id, toolName, input) => ({ type: "tool-call", toolCallId: id, toolName, input: JSON.stringify(input) });
-export const said = (content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
+export const said = (content) => ({
+  content,
+  finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined },
+  usage: USAGE,
+  warnings: [],
+});
 
 /** What a model says, as a stream. */
 function streamed({ convertArrayToReadableStream }, { content, finishReason, usage }) {
   const parts = content.flatMap(({ text: delta, ...part }, at) => {
     if (part.type !== "text" && part.type !== "reasoning") return [part];
     const { type, ...more } = part;
-    return [{ type: `${type}-start`, id: `${at}` }, { type: `${type}-delta`, id: `${at}`, delta }, { type: `${type}-end`, id: `${at}`, ...more }];
+    return [
+      { type: `${type}-start`, id: `${at}` },
+      { type: `${type}-delta`, id: `${at}`, delta },
+      { type: `${type}-end`, id: `${at}`, ...more },
+    ];
   });
   return { stream: convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }]) };
 }
@@ -54,14 +80,17 @@ export const HOW = {
 };
 
 /** A model that says what `next` says to what it is asked. */
-export const modelOf = (sdk, next) => new sdk.Model({ doGenerate: async (options) => next(options), doStream: async (options) => streamed(sdk, next(options)) });
+export const modelOf = (sdk, next) =>
+  new sdk.Model({ doGenerate: async (options) => next(options), doStream: async (options) => streamed(sdk, next(options)) });
 
 /** The session with what the package counts. */
 export function sessionWith(countTokens) {
   /** What every provider wants, within the budget. */
   function accepts({ prompt, tools = [] }) {
     assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
-    const sent = textsOf(prompt, ["providerOptions"]).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+    const sent = textsOf(prompt, ["providerOptions"]).concat(
+      tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })),
+    );
     withinBudget(sent, countTokens);
   }
 

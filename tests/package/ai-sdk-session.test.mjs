@@ -27,11 +27,13 @@ const FILES = (() => {
     const lines = [`// import/part_${n}.js, checked by ${MARK(n)}`];
     for (let tokens = 0; tokens < most - 60; tokens += countTokens(lines.at(-1))) {
       const [verb, noun, other] = [draw.pick(VERBS), draw.pick(NOUNS), draw.pick(NOUNS)];
-      lines.push(draw.pick([
-        `  const ${noun}${draw.below(1e5)} = await ${verb}(${other}, ${draw.below(1e4)}); // see ${noun} ${draw.below(1e6)}`,
-        `  if (${noun}.${verb}ed > ${draw.below(1e5)}) throw new Error("the ${noun} of ${other} ${draw.below(1e5)} was not ${verb}ed");`,
-        `function ${verb}${draw.below(1e5)}(${noun}, ${other}) { return ${noun}.${verb}(${other}.${draw.pick(NOUNS)}, ${draw.below(1e5)}); }`,
-      ]));
+      lines.push(
+        draw.pick([
+          `  const ${noun}${draw.below(1e5)} = await ${verb}(${other}, ${draw.below(1e4)}); // see ${noun} ${draw.below(1e6)}`,
+          `  if (${noun}.${verb}ed > ${draw.below(1e5)}) throw new Error("the ${noun} of ${other} ${draw.below(1e5)} was not ${verb}ed");`,
+          `function ${verb}${draw.below(1e5)}(${noun}, ${other}) { return ${noun}.${verb}(${other}.${draw.pick(NOUNS)}, ${draw.below(1e5)}); }`,
+        ]),
+      );
     }
     return lines.join("\n");
   });
@@ -53,15 +55,27 @@ function reader(sdk) {
     const definitions = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     sent.push({ prompt: without(prompt), tools: plain(definitions) });
     const total = tokensOf(prompt) + countTokens(JSON.stringify(definitions)) + 4 * prompt.length;
-    const answer = said(at < STEPS ? [{ type: "text", text: `I read part ${at} next.` }, call(`c${at}`, "read_file", { path: `import/part_${at}.js` })] : [{ type: "text", text: "It was the window." }]);
+    const answer = said(
+      at < STEPS
+        ? [{ type: "text", text: `I read part ${at} next.` }, call(`c${at}`, "read_file", { path: `import/part_${at}.js` })]
+        : [{ type: "text", text: "It was the window." }],
+    );
     return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total } } };
   });
   return { model, sent };
 }
 
 const toolsOf = (sdk) => ({
-  read_file: sdk.tool({ description: "Read a file of the project", inputSchema: z.object({ path: z.string() }), execute: async ({ path }) => FILES[Number(/\d+/.exec(path)[0])] }),
-  write_file: sdk.tool({ description: "Write a file of the project", inputSchema: z.object({ path: z.string(), text: z.string() }), execute: async () => "written" }),
+  read_file: sdk.tool({
+    description: "Read a file of the project",
+    inputSchema: z.object({ path: z.string() }),
+    execute: async ({ path }) => FILES[Number(/\d+/.exec(path)[0])],
+  }),
+  write_file: sdk.tool({
+    description: "Write a file of the project",
+    inputSchema: z.object({ path: z.string(), text: z.string() }),
+    execute: async () => "written",
+  }),
 });
 
 /** The two ways into the SDK's loop. */
@@ -109,7 +123,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         const { model, sent } = reader(sdk);
         const cw = await run(sdk, model, settings, { budget_tokens, on_step: (step) => steps.push(step) });
         assert.equal(sent.length, STEPS + 1);
-        assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+        assert.deepEqual(
+          steps.flatMap(({ warnings }) => warnings),
+          [],
+        );
         let first = sent.length;
         const cuts = [];
         for (const [at, { prompt, tools }] of sent.entries()) {
@@ -117,7 +134,8 @@ for (const [version, sdk] of Object.entries(SDKS)) {
           const about = `step ${at}, cut ${step.cut}`;
           assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined, about);
           assert.ok(tokensOf(prompt) + countTokens(JSON.stringify(tools)) <= budget_tokens, about);
-          if (step.cut === undefined) assert.equal(repeated({ ...sent[at - 1], tools }, sent[at]), sent[at - 1].prompt.length, `${about}: what was sent was changed`);
+          if (step.cut === undefined)
+            assert.equal(repeated({ ...sent[at - 1], tools }, sent[at]), sent[at - 1].prompt.length, `${about}: what was sent was changed`);
           else if (at > 0) [cuts[cuts.length], first] = [at, Math.min(first, at)];
           // The list of tools changes in a cut alone, but for those that read what is hidden.
           if (at > 0 && JSON.stringify(tools) !== JSON.stringify(sent[at - 1].tools)) assert.ok(step.cut !== undefined && step.hides, about);

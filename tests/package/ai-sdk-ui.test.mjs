@@ -46,7 +46,13 @@ class Chat {
     const convertDataPart = ({ type, data }) => (type === "data-place" ? text(`The user is in ${data.city}.`) : undefined);
     const messages = await sdk.convertToModelMessages(this.messages, { tools: settings.tools, convertDataPart, ignoreIncompleteToolCalls: true });
     const errors = [];
-    const result = sdk.streamText({ ...settings, messages, stopWhen: sdk.stop(8), abortSignal: abort?.signal, onError: ({ error }) => void errors.push(error) });
+    const result = sdk.streamText({
+      ...settings,
+      messages,
+      stopWhen: sdk.stop(8),
+      abortSignal: abort?.signal,
+      onError: ({ error }) => void errors.push(error),
+    });
     const last = this.messages.at(-1);
     const chunks = result.toUIMessageStream({ originalMessages: this.messages, generateMessageId: () => `a${this.#at++}`, sendReasoning: true });
     for await (const message of sdk.readUIMessageStream({ stream: chunks, ...(last.role === "assistant" && { message: last }) })) {
@@ -80,8 +86,18 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       });
       const tools = {
         export_orders: sdk.tool({ description: "Read the export of all orders", inputSchema: z.object({}), execute: async () => orders() }),
-        take_picture: sdk.tool({ description: "Take a picture", inputSchema: z.object({}), execute: async () => ({ data: PICTURE }), toModelOutput: () => ({ type: "content", value: [text("the desk"), sdk.picture(PICTURE)] }) }),
-        pay: sdk.tool({ description: "Pay", inputSchema: z.object({ to: z.string() }), needsApproval: true, execute: async ({ to }) => (paid.push(to), `paid ${to}`) }),
+        take_picture: sdk.tool({
+          description: "Take a picture",
+          inputSchema: z.object({}),
+          execute: async () => ({ data: PICTURE }),
+          toModelOutput: () => ({ type: "content", value: [text("the desk"), sdk.picture(PICTURE)] }),
+        }),
+        pay: sdk.tool({
+          description: "Pay",
+          inputSchema: z.object({ to: z.string() }),
+          needsApproval: true,
+          execute: async ({ to }) => (paid.push(to), `paid ${to}`),
+        }),
         ...more,
       };
       const steps = [];
@@ -103,7 +119,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         says(ANSWER),
         says("You are welcome."),
       ]);
-      await chat.turn([text("Read the orders, as in this picture."), { type: "file", mediaType: "image/png", filename: "order.png", url: PIXEL }, { type: "data-place", data: { city: "Paris" } }]);
+      await chat.turn([
+        text("Read the orders, as in this picture."),
+        { type: "file", mediaType: "image/png", filename: "order.png", url: PIXEL },
+        { type: "data-place", data: { city: "Paris" } },
+      ]);
       assert.match(sent(asked[0]), /The user is in Paris/);
       assert.ok(JSON.stringify(asked[0].prompt).includes(PIXEL.split(",")[1]), "the user's picture did not arrive");
       assert.ok(JSON.stringify(asked[1].prompt).includes(PICTURE), "the tool's picture did not arrive");
@@ -126,16 +146,36 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.equal(manager.events.count({ kinds: ["tool_call"] }), 5);
       // What ran after an approval stands in another message once it is stored; everything else is as it was.
       const edits = steps.filter(({ synced }) => synced.superseded.length > 0);
-      assert.deepEqual(edits.map(({ synced }) => synced.superseded.filter((id) => id.startsWith("result:")).sort()), [["result:p1", "result:p2"]]);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
-      assert.deepEqual(chat.messages.map(({ role }) => role), ["user", "assistant", "user", "assistant", "user", "assistant", "user", "assistant"]);
+      assert.deepEqual(
+        edits.map(({ synced }) => synced.superseded.filter((id) => id.startsWith("result:")).sort()),
+        [["result:p1", "result:p2"]],
+      );
+      assert.deepEqual(
+        steps.flatMap(({ warnings }) => warnings),
+        [],
+      );
+      assert.deepEqual(
+        chat.messages.map(({ role }) => role),
+        ["user", "assistant", "user", "assistant", "user", "assistant", "user", "assistant"],
+      );
       free();
     });
 
     test(`AI SDK ${version}, a chat served ${form}: edited, trimmed, aborted, and taken up by another process`, async () => {
       const abort = new AbortController();
-      const hang = sdk.tool({ description: "Hangs", inputSchema: z.object({}), execute: async (_, { abortSignal }) => (abort.abort(), abortSignal.throwIfAborted()) });
-      const turns = [says("Hello Ada."), says("Paris, then."), says("Lyon, then."), () => said([call("h1", "hang", {})]), says("It went on."), says("Still here.")];
+      const hang = sdk.tool({
+        description: "Hangs",
+        inputSchema: z.object({}),
+        execute: async (_, { abortSignal }) => (abort.abort(), abortSignal.throwIfAborted()),
+      });
+      const turns = [
+        says("Hello Ada."),
+        says("Paris, then."),
+        says("Lyon, then."),
+        () => said([call("h1", "hang", {})]),
+        says("It went on."),
+        says("Still here."),
+      ];
       const { asked, chat, free } = begin(turns, { hang });
       await chat.turn([text("My name is Ada.")]);
       await chat.turn([text("I live in Paris.")]);

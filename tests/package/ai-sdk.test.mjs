@@ -8,7 +8,9 @@ import { ANSWER, BUDGET, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, h
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
-const folder = await project("ai-sdk", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("ai-sdk", {
+  "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 const { accepts, scripted } = sessionWith(countTokens);
 
@@ -23,7 +25,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       assert.equal(text, ANSWER);
       assert.equal(steps.length, STEPS);
       for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      assert.deepEqual(
+        steps.flatMap(({ warnings }) => warnings),
+        [],
+      );
       holdsTheSession(cw.manager, executed);
       cw.free();
     });
@@ -33,11 +38,17 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         const { costs, next, page } = costly(countTokens);
         const steps = [];
         const model = modelOf(sdk, ({ prompt, tools = [] }) => {
-          const { cost, call: wanted, text } = next(textsOf([prompt, tools.map(({ inputSchema, description }) => [description, JSON.stringify(inputSchema)])], ["providerOptions"]));
+          const {
+            cost,
+            call: wanted,
+            text,
+          } = next(textsOf([prompt, tools.map(({ inputSchema, description }) => [description, JSON.stringify(inputSchema)])], ["providerOptions"]));
           const answer = said(wanted ? [call(wanted.id, wanted.name, wanted.input)] : [{ type: "text", text }]);
           return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: cost } } };
         });
-        const tools = { [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) }) };
+        const tools = {
+          [READ.name]: sdk.tool({ description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) }),
+        };
         const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
         await run(sdk, { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(20), prompt: "Read all pages." });
         holdsTheCost({ costs, steps, calibrate, model: model.modelId });
@@ -88,8 +99,21 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     test(`AI SDK ${version}, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
       const controller = new AbortController();
       const tools = {
-        fail: sdk.tool({ description: "Fails", inputSchema: z.object({}), execute: async () => { throw new Error("the disk is full"); } }),
-        hang: sdk.tool({ description: "Hangs", inputSchema: z.object({}), execute: async (_, { abortSignal }) => { controller.abort(); abortSignal.throwIfAborted(); } }),
+        fail: sdk.tool({
+          description: "Fails",
+          inputSchema: z.object({}),
+          execute: async () => {
+            throw new Error("the disk is full");
+          },
+        }),
+        hang: sdk.tool({
+          description: "Hangs",
+          inputSchema: z.object({}),
+          execute: async (_, { abortSignal }) => {
+            controller.abort();
+            abortSignal.throwIfAborted();
+          },
+        }),
       };
       const texts = [];
       const turns = [() => said([call("f", "fail", {})]), () => said([call("h", "hang", {})]), () => said([{ type: "text", text: "done" }])];
@@ -102,18 +126,31 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const settings = { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5) };
       const messages = [{ role: "user", content: "Do it." }];
       const steps = [];
-      await run(sdk, { ...settings, messages, abortSignal: controller.signal, onStepFinish: (step) => steps.push(step) }).catch((error) => assert.match(String(error), /abort/i));
+      await run(sdk, { ...settings, messages, abortSignal: controller.signal, onStepFinish: (step) => steps.push(step) }).catch((error) =>
+        assert.match(String(error), /abort/i),
+      );
       assert.match(texts[1], /the disk is full/);
       // What the host has of it is a call without its result.
       const pending = { role: "assistant", content: [{ type: "tool-call", toolCallId: "h2", toolName: "hang", input: {} }] };
-      const { text } = await run(sdk, { ...settings, model: modelOf(sdk, (options) => (accepts(options), said([{ type: "text", text: "done" }]))), messages: [...messages, pending, { role: "user", content: "Go on." }] });
+      const { text } = await run(sdk, {
+        ...settings,
+        model: modelOf(sdk, (options) => (accepts(options), said([{ type: "text", text: "done" }]))),
+        messages: [...messages, pending, { role: "user", content: "Go on." }],
+      });
       assert.equal(text, "done");
       cw.free();
     });
 
     test(`AI SDK ${version}, ${name}: calls that wait for an approval, granted and denied`, async () => {
       const paid = [];
-      const tools = { pay: sdk.tool({ description: "Pay", inputSchema: z.object({ to: z.string() }), needsApproval: true, execute: async ({ to }) => (paid.push(to), "paid") }) };
+      const tools = {
+        pay: sdk.tool({
+          description: "Pay",
+          inputSchema: z.object({ to: z.string() }),
+          needsApproval: true,
+          execute: async ({ to }) => (paid.push(to), "paid"),
+        }),
+      };
       const texts = [];
       const model = modelOf(sdk, (options) => {
         accepts(options);
@@ -126,7 +163,15 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       messages.push(...(await run(sdk, { ...settings, messages })).response.messages);
       const asked = messages.at(-1).content.filter(({ type }) => type === "tool-approval-request");
       const approved = ({ toolCallId }) => toolCallId === "p1";
-      messages.push({ role: "tool", content: asked.map((one) => ({ type: "tool-approval-response", approvalId: one.approvalId, approved: approved(one), reason: approved(one) ? "yes" : "not to her" })) });
+      messages.push({
+        role: "tool",
+        content: asked.map((one) => ({
+          type: "tool-approval-response",
+          approvalId: one.approvalId,
+          approved: approved(one),
+          reason: approved(one) ? "yes" : "not to her",
+        })),
+      });
       const { text } = await run(sdk, { ...settings, messages });
       assert.equal(text, "done");
       assert.deepEqual(paid, ["Ada"]);
@@ -150,8 +195,14 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const prepareStep = (step) => cw.prepareStep({ ...step, toolChoice: choices[step.stepNumber] });
       await run(sdk, { model, tools: cw.tools, prepareStep, stopWhen: sdk.stop(4), prompt: "hi" });
       assert.ok(asked[0].tools.some(({ name: one }) => one === last));
-      assert.deepEqual(asked.map(({ toolChoice }) => toolChoice), [force(last), { type: "auto" }, { type: "required" }, { type: "auto" }]);
-      assert.deepEqual(steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])), [[], [["TOOL_LEFT_OUT", "/tools/huge"]], [], []]);
+      assert.deepEqual(
+        asked.map(({ toolChoice }) => toolChoice),
+        [force(last), { type: "auto" }, { type: "required" }, { type: "auto" }],
+      );
+      assert.deepEqual(
+        steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])),
+        [[], [["TOOL_LEFT_OUT", "/tools/huge"]], [], []],
+      );
       cw.free();
     });
   }
@@ -176,7 +227,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     const large = sdk.tool({ description: "word ".repeat(400), inputSchema: z.object({}), execute: async () => 1 });
     const cw = contextWeaver({ tools: { large, one }, budget_tokens: 700, always: ["large"], on_step: (step) => steps.push(step) });
     await sdk.generateText({ model: modelOf(sdk, () => said([{ type: "text", text: "done" }])), tools: cw.tools, prepareStep: cw.prepareStep, prompt: "hi" });
-    assert.deepEqual(steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]), [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]]);
+    assert.deepEqual(
+      steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]),
+      [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]],
+    );
     cw.free();
     for (const [options, code, path] of [
       [{ tools: {} }, "MISSING_FIELD", "/budget_tokens"],
@@ -186,7 +240,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       [{ tools: {}, budget_tokens: 8_000, max_tools: 0 }, "INVALID_INPUT", "/max_tools"],
       [{ tools: {}, budget_tokens: 8_000, manager: { budget: { answer: -1 } } }, "OUT_OF_RANGE", "/budget/answer"],
     ]) {
-      assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+      assert.throws(
+        () => contextWeaver(options),
+        (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+      );
     }
   });
 }

@@ -20,7 +20,13 @@ const takesMark = ({ block: { type, text } }) => !["thinking", "redacted_thinkin
 /** A request without its marks, to compare with another: the short form of a text is a block. */
 export function withoutMarks(body) {
   const { cache_control: _, ...rest } = body;
-  return { ...rest, tools: undefined, system: undefined, messages: undefined, prompt: promptOf(body).map(({ level, block: { cache_control: __, ...block } }) => ({ level, block })) };
+  return {
+    ...rest,
+    tools: undefined,
+    system: undefined,
+    messages: undefined,
+    prompt: promptOf(body).map(({ level, block: { cache_control: __, ...block } }) => ({ level, block })),
+  };
 }
 
 /** What a provider's cache holds. */
@@ -47,7 +53,11 @@ export class AnthropicCache {
     const places = this.#places(body, prompt);
     const last = prompt.findLastIndex(takesMark);
     const marks = prompt.flatMap(({ block }, at) => (block.cache_control || (body.cache_control && at === last) ? [at] : []));
-    const read = marks.reverse().map((mark) => this.#found(prompt, places, mark)).find((at) => at !== undefined) ?? -1;
+    const read =
+      marks
+        .reverse()
+        .map((mark) => this.#found(prompt, places, mark))
+        .find((at) => at !== undefined) ?? -1;
     const readable = places.findLastIndex(({ hash }) => this.#written.has(hash));
     const written = marks.filter((at) => places[at].characters >= this.#least);
     for (const at of written) this.#written.set(places[at].hash, at);

@@ -8,19 +8,29 @@ import { long, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 import { random } from "./random-logs.mjs";
 
-const folder = await project("anthropic-cache", { "entry.mjs": `export * from "contextweaver/anthropic"; export { ContextWeaverError } from "contextweaver";` });
+const folder = await project("anthropic-cache", {
+  "entry.mjs": `export * from "contextweaver/anthropic"; export { ContextWeaverError } from "contextweaver";`,
+});
 const { contextWeaver } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const MODEL = { model: "claude-sonnet-4-5", max_tokens: 1_024 };
 const MARK = { type: "ephemeral" };
-const TOOLS = ["look_up", "book", "cancel"].map((name) => ({ name, description: `Can ${name}`, input_schema: { type: "object", properties: { at: { type: "integer" } } } }));
+const TOOLS = ["look_up", "book", "cancel"].map((name) => ({
+  name,
+  description: `Can ${name}`,
+  input_schema: { type: "object", properties: { at: { type: "integer" } } },
+}));
 const text = (value, more) => ({ type: "text", text: value, ...more });
 const use = (id, name = "look_up") => ({ type: "tool_use", id, name, input: { at: 1 } });
 const result = (id, content = `row of ${id}`) => ({ type: "tool_result", tool_use_id: id, content });
 const marksOf = (body) => JSON.stringify(body).split(`"cache_control":`).length - 1;
 
 /** A conversation in which a tool was called already, so that all tools for results are there. */
-const begun = () => [{ role: "user", content: [text("Plan it.")] }, { role: "assistant", content: [use("first")] }, { role: "user", content: [result("first")] }];
+const begun = () => [
+  { role: "user", content: [text("Plan it.")] },
+  { role: "assistant", content: [use("first")] },
+  { role: "user", content: [result("first")] },
+];
 
 /** A conversation of an agent whose steps are of many sizes. */
 class Talk {
@@ -57,7 +67,10 @@ class Talk {
 
 /** The conversation with marks of the caller, at most two, as somebody sets them who moves them on. */
 function marked(messages, system, where) {
-  const atEnd = (list, at) => list.map((one, index) => (index === at ? { ...one, content: one.content.map((block, n) => (n === one.content.length - 1 ? { ...block, cache_control: MARK } : block)) } : one));
+  const atEnd = (list, at) =>
+    list.map((one, index) =>
+      index === at ? { ...one, content: one.content.map((block, n) => (n === one.content.length - 1 ? { ...block, cache_control: MARK } : block)) } : one,
+    );
   return {
     system: [text(system, where.includes("system") ? { cache_control: MARK } : {})],
     messages: where.includes("end") ? atEnd(messages, messages.length - 1) : where.includes("first") ? atEnd(messages, 0) : messages,
@@ -139,9 +152,22 @@ test("Anthropic's cache: three marks of the caller leave one, which goes where t
     const cache = new AnthropicCache();
     const [first, ...rest] = begun();
     const messages = [{ ...first, content: [text("Plan it.", { cache_control: MARK })] }, ...rest];
-    const send = () => cache.send(cw.fit({ ...MODEL, system: "Be brief.", messages: [...messages.slice(0, -1), { role: "user", content: messages.at(-1).content.map((block, at, { length }) => (at === length - 1 ? { ...block, cache_control: MARK } : block)) }] }));
+    const send = () =>
+      cache.send(
+        cw.fit({
+          ...MODEL,
+          system: "Be brief.",
+          messages: [
+            ...messages.slice(0, -1),
+            { role: "user", content: messages.at(-1).content.map((block, at, { length }) => (at === length - 1 ? { ...block, cache_control: MARK } : block)) },
+          ],
+        }),
+      );
     const { blocks } = send();
-    messages.push({ role: "assistant", content: [use("one")] }, { role: "user", content: [result("one"), ...Array.from({ length: added - 2 }, (_, n) => text(`note ${n}`))] });
+    messages.push(
+      { role: "assistant", content: [use("one")] },
+      { role: "user", content: [result("one"), ...Array.from({ length: added - 2 }, (_, n) => text(`note ${n}`))] },
+    );
     const sent = send();
     assert.deepEqual([sent.blocks, sent.read], [blocks + added, blocks]);
     cw.free();
@@ -165,14 +191,20 @@ test("Anthropic's cache: of more marks than a call takes the most useful stay", 
   const steps = [];
   const cw = contextWeaver({ tools: [{ ...TOOLS[0], cache_control: MARK }], budget_tokens: 200_000, on_step: (step) => steps.push(step) });
   const system = [text("Be brief.", { cache_control: MARK })];
-  const said = (n, more) => [{ role: "user", content: [text(`question ${n}`, more)] }, { role: "assistant", content: [text(`answer ${n}`)] }];
+  const said = (n, more) => [
+    { role: "user", content: [text(`question ${n}`, more)] },
+    { role: "assistant", content: [text(`answer ${n}`)] },
+  ];
   const messages = [...said(1, { cache_control: MARK }), ...said(2, { cache_control: MARK }), ...said(3, { cache_control: MARK }).slice(0, 1)];
   const body = cw.fit({ ...MODEL, system, messages });
   assert.equal(marksOf(body), 4);
   const places = withoutMarks(body).prompt.length;
   assert.equal(places, 7);
   assert.deepEqual([body.tools[0].cache_control, body.system[0].cache_control], [undefined, MARK]);
-  assert.deepEqual(steps[0].warnings.map(({ code, path }) => [code, path]), [["CACHE_CONTROL_LEFT_OUT", "/tools/look_up"]]);
+  assert.deepEqual(
+    steps[0].warnings.map(({ code, path }) => [code, path]),
+    [["CACHE_CONTROL_LEFT_OUT", "/tools/look_up"]],
+  );
   // With the provider's own mark at the end there is room for three, and they are never sent as five.
   const automatic = cw.fit({ ...MODEL, system, messages, cache_control: MARK });
   assert.equal(marksOf(automatic), 4);

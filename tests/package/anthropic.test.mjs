@@ -5,14 +5,38 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
 import {
-  ANSWER, BUDGET, DONE, FIND_ROW, LARGE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
-  holdsTheSession, longRun, manyTools, partOf, script, textsOf, withinBudget,
+  ANSWER,
+  BUDGET,
+  DONE,
+  FIND_ROW,
+  LARGE,
+  PICTURE,
+  QUESTION,
+  READ,
+  RUN_BUDGETS,
+  RUN_INSTRUCTIONS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  costly,
+  evicted,
+  holdsTheCost,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  manyTools,
+  partOf,
+  script,
+  textsOf,
+  withinBudget,
 } from "./agent-session.mjs";
 import { AnthropicCache } from "./anthropic-cache.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("anthropic", { "entry.mjs": `export * from "contextweaver/anthropic"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("anthropic", {
+  "entry.mjs": `export * from "contextweaver/anthropic"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const PARAMS = { model: "claude-opus-4-5", max_tokens: 1_024 };
@@ -33,21 +57,35 @@ function accepts(body, budget = BUDGET) {
   const { messages, system = "", tools = [], tool_choice } = body;
   assert.equal(body.thread, undefined);
   assert.ok(tools.length > 0 || (body.tools === undefined && tool_choice === undefined), "a choice among no tools");
-  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse"].includes(key)), []);
+  for (const tool of tools)
+    assert.deepEqual(
+      Object.keys(tool).filter((key) => ["run", "parse"].includes(key)),
+      [],
+    );
   // What is deferred costs nothing, until it is found.
   const isDeferred = tools.some(({ defer_loading: deferred }) => deferred);
   assert.ok(!isDeferred || tools.some(({ name, defer_loading: deferred }) => name === "find_tools" && deferred === undefined), "all is deferred");
   assert.ok(tools.every(({ defer_loading: deferred, cache_control: mark }) => deferred === undefined || (deferred === true && mark === undefined)));
-  const loaded = [...tools.filter(({ defer_loading: deferred }) => !deferred), ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`))];
+  const loaded = [
+    ...tools.filter(({ defer_loading: deferred }) => !deferred),
+    ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`)),
+  ];
   const sent = textsOf([messages, system], ["cache_control"]).concat(loaded.map((tool) => JSON.stringify(tool)));
   withinBudget(sent, countTokens, budget);
   const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
   assert.ok(marks.length <= 4, "too many marks");
-  assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
+  assert.ok(
+    marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")),
+    "a long mark after a short one",
+  );
 }
 
 /** The tools that results refer to, each as often as it is. */
-const referencesOf = (messages) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).flatMap(({ type, content }) => (type === "tool_result" && Array.isArray(content) ? content : [])).flatMap(({ type, tool_name: name }) => (type === "tool_reference" ? [name] : []));
+const referencesOf = (messages) =>
+  messages
+    .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+    .flatMap(({ type, content }) => (type === "tool_result" && Array.isArray(content) ? content : []))
+    .flatMap(({ type, tool_name: name }) => (type === "tool_reference" ? [name] : []));
 
 /** What a model says, as the server sends it; of what was asked the half is in the cache. */
 function answered(content, isStream, tokens = 10) {
@@ -58,11 +96,23 @@ function answered(content, isStream, tokens = 10) {
   if (!isStream) return Response.json(message);
   const events = [{ type: "message_start", message: { ...message, content: [], stop_reason: null } }];
   for (const [index, block] of content.entries()) {
-    const [start, delta] = block.type === "text" ? [text(""), { type: "text_delta", text: block.text }] : [{ ...block, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(block.input) }];
-    events.push({ type: "content_block_start", index, content_block: start }, { type: "content_block_delta", index, delta }, { type: "content_block_stop", index });
+    const [start, delta] =
+      block.type === "text"
+        ? [text(""), { type: "text_delta", text: block.text }]
+        : [
+            { ...block, input: {} },
+            { type: "input_json_delta", partial_json: JSON.stringify(block.input) },
+          ];
+    events.push(
+      { type: "content_block_start", index, content_block: start },
+      { type: "content_block_delta", index, delta },
+      { type: "content_block_stop", index },
+    );
   }
   events.push({ type: "message_delta", delta: end, usage }, { type: "message_stop" });
-  return new Response(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""), { headers: { "content-type": "text/event-stream" } });
+  return new Response(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""), {
+    headers: { "content-type": "text/event-stream" },
+  });
 }
 
 /** A client whose server says what `next` says to what it is sent. */
@@ -78,7 +128,10 @@ function clientOf(next, budget) {
 }
 
 /** The tools that a model can call. */
-const offeredBy = ({ messages, tools = [] }) => [...tools.filter(({ defer_loading: deferred }) => !deferred).map(({ name }) => name), ...referencesOf(messages)];
+const offeredBy = ({ messages, tools = [] }) => [
+  ...tools.filter(({ defer_loading: deferred }) => !deferred).map(({ name }) => name),
+  ...referencesOf(messages),
+];
 
 /** The session as the server plays it. */
 function scripted() {
@@ -94,7 +147,16 @@ function sdkTools(count) {
   const { tools, executed } = manyTools(count);
   const picture = [text("the desk"), { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } }];
   const contentOf = (name, value) => (name === "take_picture" ? picture : JSON.stringify(value));
-  return { executed, tools: tools.map(({ name, description, schema, run }) => ({ name, description, input_schema: schema, run: async () => contentOf(name, run()), parse: (input) => input })) };
+  return {
+    executed,
+    tools: tools.map(({ name, description, schema, run }) => ({
+      name,
+      description,
+      input_schema: schema,
+      run: async () => contentOf(name, run()),
+      parse: (input) => input,
+    })),
+  };
 }
 
 const textOf = ({ content }) => content.map((block) => block.text ?? "").join("");
@@ -111,11 +173,15 @@ async function loop(cw, tools, params, ask) {
       const { id, name, input } = cw.resolve(block);
       return { type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) };
     };
-    messages.push({ role: "assistant", content: message.content }, { role: "user", content: await Promise.all(calls.map(async (block) => (await cw.answerAsync(block)) ?? mine(block))) });
+    messages.push(
+      { role: "assistant", content: message.content },
+      { role: "user", content: await Promise.all(calls.map(async (block) => (await cw.answerAsync(block)) ?? mine(block))) },
+    );
   }
 }
 
-const runner = (client, cw, params, more) => cw.serve(client).beta.messages.toolRunner({ ...params, ...more, tools: cw.tools, max_iterations: STEPS + 5, thread: false });
+const runner = (client, cw, params, more) =>
+  cw.serve(client).beta.messages.toolRunner({ ...params, ...more, tools: cw.tools, max_iterations: STEPS + 5, thread: false });
 const HOW = {
   "messages.create": (client, cw, tools, params) => loop(cw, tools, params, (fitted) => client.messages.create(fitted)),
   "messages.stream": (client, cw, tools, params) => loop(cw, tools, params, (fitted) => client.messages.stream(fitted).finalMessage()),
@@ -134,7 +200,10 @@ async function session(run, { tools, executed }, options) {
   assert.equal(textOf(message), ANSWER);
   assert.equal(steps.length, STEPS);
   for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-  assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+  assert.deepEqual(
+    steps.flatMap(({ warnings }) => warnings),
+    [],
+  );
   holdsTheSession(cw.manager, executed);
   cw.free();
   return bodies;
@@ -153,12 +222,21 @@ const BARE = { fit: (params) => params, observe: () => {}, answerAsync: async ()
 /** What is sent but for the marks, with contents as blocks. */
 const unmarked = ({ messages, stream: _, ...head }) => {
   const plain = (value) => JSON.parse(JSON.stringify(value, (key, one) => (key === "cache_control" ? undefined : one)));
-  return { head: plain({ ...head, system: blocksOf({ system: head.system, messages: [] }) }), messages: plain(messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? [text(content)] : content }))) };
+  return {
+    head: plain({ ...head, system: blocksOf({ system: head.system, messages: [] }) }),
+    messages: plain(messages.map(({ role, content }) => ({ role, content: typeof content === "string" ? [text(content)] : content }))),
+  };
 };
 
 for (const [name, run] of Object.entries(HOW)) {
   test(`Anthropic, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
-    const tools = RUN_TOOLS.map(({ name: called, description, schema }) => ({ name: called, description, input_schema: schema, run: async ({ part }) => partOf(part), parse: (input) => input }));
+    const tools = RUN_TOOLS.map(({ name: called, description, schema }) => ({
+      name: called,
+      description,
+      input_schema: schema,
+      run: async ({ part }) => partOf(part),
+      parse: (input) => input,
+    }));
     const play = async (cw) => {
       const next = longRun();
       const bodies = [];
@@ -215,7 +293,9 @@ for (const [name, run] of Object.entries(HOW)) {
         const { cost, call: wanted, text: said } = next([...textsOf(messages), ...tools.map((tool) => JSON.stringify(tool))]);
         return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)], tokens: cost };
       });
-      const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async ({ page: n }) => page(n), parse: (input) => input }];
+      const tools = [
+        { name: READ.name, description: READ.description, input_schema: READ.schema, run: async ({ page: n }) => page(n), parse: (input) => input },
+      ];
       const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: "Read all pages." }] });
       // By the name of the request, whatever the answer says.
@@ -245,7 +325,14 @@ for (const [name, run] of Object.entries(HOW)) {
 test("Anthropic: an answer at once is of what is in memory, and says how else", async () => {
   const { manager, handle, read, on_step } = evicted({ ContextManager });
   const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, manager, on_step });
-  cw.fit({ ...PARAMS, messages: [{ role: "user", content: QUESTION }, { role: "assistant", content: [call(LARGE, READ.name, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: LARGE, content: read() }] }] });
+  cw.fit({
+    ...PARAMS,
+    messages: [
+      { role: "user", content: QUESTION },
+      { role: "assistant", content: [call(LARGE, READ.name, {})] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: LARGE, content: read() }] },
+    ],
+  });
   const asked = call("d1", "drilldown", { handle, selector: FIND_ROW });
   assert.match(cw.answer(asked).content, /^ARTIFACT_EXPIRED: .*answerAsync/);
   const [one, other] = await Promise.all([cw.answerAsync(asked), cw.answerAsync({ ...asked, id: "d2" })]);
@@ -267,7 +354,11 @@ test("Anthropic: what is no cost of the last call is passed over, and what is no
     cw.observe({ usage });
   }
   assert.doesNotMatch(JSON.stringify(cw.manager), /claude/);
-  for (const answer of [undefined, null, "answer"]) assert.throws(() => cw.observe(answer), (error) => (assert.equal(error.code, "INVALID_INPUT"), ContextWeaverError.is(error)));
+  for (const answer of [undefined, null, "answer"])
+    assert.throws(
+      () => cw.observe(answer),
+      (error) => (assert.equal(error.code, "INVALID_INPUT"), ContextWeaverError.is(error)),
+    );
   fit();
   cw.observe({ usage: { input_tokens: 500, cache_read_input_tokens: null } });
   assert.match(JSON.stringify(cw.manager), /claude/);
@@ -279,7 +370,10 @@ test("Anthropic: a client that is served answers as it would: errors, responses,
     () => Response.json({ type: "error", error: { type: "invalid_request_error", message: "no such model" } }, { status: 400 }),
     () => answered([text("whole")], false, 60),
     () => answered([text("left")], true, 60),
-    () => new Response("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n", { headers: { "content-type": "text/event-stream" } }),
+    () =>
+      new Response('event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"busy"}}\n\n', {
+        headers: { "content-type": "text/event-stream" },
+      }),
   ];
   const plain = new Anthropic({ apiKey: "none", fetch: async () => answers.shift()(), maxRetries: 0 });
   const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
@@ -289,7 +383,9 @@ test("Anthropic: a client that is served answers as it would: errors, responses,
   const { data, response } = await client.messages.create(params).withResponse();
   assert.deepEqual([data.content, response.status], [[text("whole")], 200]);
   for await (const { type } of await client.messages.create({ ...params, stream: true })) if (type === "message_start") break;
-  const busy = async () => { for await (const _ of await client.messages.create({ ...params, stream: true })) void _; };
+  const busy = async () => {
+    for await (const _ of await client.messages.create({ ...params, stream: true })) void _;
+  };
   await assert.rejects(busy(), /busy/);
   // Of the answer that was whole and of the stream that was left it took the cost.
   assert.equal(JSON.parse(JSON.stringify(cw.manager)).calibration[PARAMS.model].length, 2);
@@ -336,8 +432,25 @@ test("Anthropic: a conversation of several turns, edited and trimmed", async () 
 test("Anthropic: what a tool throws is a result, and a run may be aborted and taken up", async () => {
   const controller = new AbortController();
   const tools = [
-    { name: "fail", description: "Fails", input_schema: { type: "object" }, run: () => { throw new Error("the disk is full"); }, parse: (input) => input },
-    { name: "hang", description: "Hangs", input_schema: { type: "object" }, run: (_, { signal }) => { controller.abort(); signal.throwIfAborted(); }, parse: (input) => input },
+    {
+      name: "fail",
+      description: "Fails",
+      input_schema: { type: "object" },
+      run: () => {
+        throw new Error("the disk is full");
+      },
+      parse: (input) => input,
+    },
+    {
+      name: "hang",
+      description: "Hangs",
+      input_schema: { type: "object" },
+      run: (_, { signal }) => {
+        controller.abort();
+        signal.throwIfAborted();
+      },
+      parse: (input) => input,
+    },
   ];
   const bodies = [];
   const client = clientOf((body) => (bodies.push(body), [[call("f", "fail", {})], [call("h", "hang", {})], [text("done")]][bodies.length - 1]));
@@ -359,17 +472,29 @@ test("Anthropic: what a tool throws is a result, and a run may be aborted and ta
 });
 
 test("Anthropic: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
-  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Paints the ${["door", "roof", "wall", "gate"][n % 4]} number ${n}`, input_schema: { type: "object" } }));
+  const tools = Array.from({ length: 40 }, (_, n) => ({
+    name: `tool_${n}`,
+    description: `Paints the ${["door", "roof", "wall", "gate"][n % 4]} number ${n}`,
+    input_schema: { type: "object" },
+  }));
   const manager = new ContextManager();
   const warnings = [];
   const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, on_step: (step) => warnings.push(...step.warnings) };
   const cw = contextWeaver(options);
-  const searched = (id, content) => [{ role: "assistant", content: [call(id, "find_tools", { query: "paint the roof" })] }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] }];
+  const searched = (id, content) => [
+    { role: "assistant", content: [call(id, "find_tools", { query: "paint the roof" })] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
+  ];
   const answer = cw.answer(call("s1", "find_tools", { query: "paint the roof number 9" }));
   assert.deepEqual([answer.type, answer.tool_use_id, answer.content.length], ["tool_result", "s1", 5]);
   assert.ok(answer.content.every(({ type, tool_name: name }) => type === "tool_reference" && tools.some((tool) => tool.name === name)));
   const names = answer.content.map(({ tool_name: name }) => name);
-  const messages = [{ role: "user", content: "Paint the house." }, ...searched("s1", answer.content), { role: "assistant", content: "It is painted." }, { role: "user", content: "And the garden?" }];
+  const messages = [
+    { role: "user", content: "Paint the house." },
+    ...searched("s1", answer.content),
+    { role: "assistant", content: "It is painted." },
+    { role: "user", content: "And the garden?" },
+  ];
   const fit = (given, by = cw) => {
     const before = JSON.stringify(given);
     const fitted = by.fit({ ...PARAMS, messages: given });
@@ -385,7 +510,14 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
   // What the host forgets is in the log.
   assert.deepEqual(referencesOf(fit(messages.slice(3)).messages), names);
   // What is edited loads what it names now; a tool that there is not, nothing.
-  const edited = [messages[0], ...searched("s1", [{ type: "tool_reference", tool_name: "tool_7" }, { type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
+  const edited = [
+    messages[0],
+    ...searched("s1", [
+      { type: "tool_reference", tool_name: "tool_7" },
+      { type: "tool_reference", tool_name: "gone" },
+    ]),
+    ...messages.slice(3),
+  ];
   assert.deepEqual(referencesOf(fit(edited).messages), ["tool_7"]);
   const gone = [messages[0], ...searched("s2", [{ type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
   assert.deepEqual(referencesOf(fit(gone).messages), []);
@@ -405,7 +537,11 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
 
 test("Anthropic: searches without end: what was found last is loaded", () => {
   const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
-  const tools = Array.from({ length: 400 }, (_, n) => ({ name: `${jobs[n % 8]}_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const tools = Array.from({ length: 400 }, (_, n) => ({
+    name: `${jobs[n % 8]}_${n}`,
+    description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`,
+    input_schema: { type: "object" },
+  }));
   const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true });
   const messages = [{ role: "user", content: "Do everything." }];
   const loaded = [];
@@ -417,9 +553,16 @@ test("Anthropic: searches without end: what was found last is loaded", () => {
     const fitted = cw.fit({ ...PARAMS, messages });
     accepts(fitted);
     const references = referencesOf(fitted.messages);
-    assert.deepEqual(references.slice(-5), answer.content.map(({ tool_name: name }) => name), `step ${at}`);
+    assert.deepEqual(
+      references.slice(-5),
+      answer.content.map(({ tool_name: name }) => name),
+      `step ${at}`,
+    );
     loaded.push(references.length);
-    messages.push({ role: "assistant", content: [call(`c${at}`, first, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] });
+    messages.push(
+      { role: "assistant", content: [call(`c${at}`, first, {})] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] },
+    );
     accepts(cw.fit({ ...PARAMS, messages }));
   }
   // There is room for many, and not for all.
@@ -428,16 +571,29 @@ test("Anthropic: searches without end: what was found last is loaded", () => {
 });
 
 test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
-  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const tools = Array.from({ length: 40 }, (_, n) => ({
+    name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`,
+    description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`,
+    input_schema: { type: "object" },
+  }));
   const steps = [];
-  const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 1_400, tool_search: true, cache: true, on_step: (step) => steps.push(step) };
+  const options = {
+    tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)],
+    budget_tokens: 1_400,
+    tool_search: true,
+    cache: true,
+    on_step: (step) => steps.push(step),
+  };
   const cw = contextWeaver(options);
   assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits.");
   assert.match(cw.answer(call("n", "find_tools", 7)).content, /^INVALID_INPUT/);
   assert.match(cw.answer(call("n", "find_tools", {})).content, /^(INVALID_INPUT|MISSING_FIELD)/);
   const search = (id, query) => {
     const block = call(id, "find_tools", { query });
-    return [{ role: "assistant", content: [block] }, { role: "user", content: [cw.answer(block)] }];
+    return [
+      { role: "assistant", content: [block] },
+      { role: "user", content: [cw.answer(block)] },
+    ];
   };
   const messages = [{ role: "user", content: "Work." }, ...search("a", "paint"), ...search("n", "zzzz"), ...search("b", "dig")];
   const fitted = cw.fit({ ...PARAMS, messages });
@@ -452,9 +608,15 @@ test("Anthropic: a search that finds nothing, or for whose tools there is no roo
   assert.ok(built.tokens + tool_tokens <= 1_400 && tool_tokens <= 700);
   assert.ok(loaded.every((name) => offered.includes(name)));
   const missing = [...newest.slice(loaded.length), ...oldest];
-  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [...missing.map((name) => ["TOOL_LEFT_OUT", `/tools/${name}`]), ["CACHE_CONTROL_LEFT_OUT", "/tools/0"]]);
+  assert.deepEqual(
+    warnings.map(({ code, path }) => [code, path]),
+    [...missing.map((name) => ["TOOL_LEFT_OUT", `/tools/${name}`]), ["CACHE_CONTROL_LEFT_OUT", "/tools/0"]],
+  );
   // Marks are at what is cached.
-  assert.deepEqual(fitted.tools.filter(({ cache_control: mark }) => mark).map(({ name }) => name), ["find_tools"]);
+  assert.deepEqual(
+    fitted.tools.filter(({ cache_control: mark }) => mark).map(({ name }) => name),
+    ["find_tools"],
+  );
   // One that must be called is loaded in that call.
   const forced = cw.fit({ ...PARAMS, messages: messages.slice(0, 1), tool_choice: { type: "tool", name: "dig_5" } });
   accepts(forced);
@@ -477,18 +639,38 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   accepts(first);
   assert.deepEqual(first.system, system);
   assert.deepEqual(first.messages, messages);
-  assert.deepEqual(first.tools.map(({ cache_control: mark }) => mark), [LONG]);
-  const moved = [{ role: "user", content: "first" }, { role: "assistant", content: "yes" }, { role: "user", content: [text("second", { cache_control: MARK })] }];
+  assert.deepEqual(
+    first.tools.map(({ cache_control: mark }) => mark),
+    [LONG],
+  );
+  const moved = [
+    { role: "user", content: "first" },
+    { role: "assistant", content: "yes" },
+    { role: "user", content: [text("second", { cache_control: MARK })] },
+  ];
   const second = cw.fit({ ...PARAMS, system, messages: [{ role: "user", content: [text("first")] }, ...moved.slice(1)] });
   accepts(second);
-  assert.deepEqual(steps.flatMap(({ synced, warnings }) => [...synced.superseded, ...warnings]), []);
+  assert.deepEqual(
+    steps.flatMap(({ synced, warnings }) => [...synced.superseded, ...warnings]),
+    [],
+  );
   // Those of the tool, the instructions and the end are the caller's; the one that is left is at what was there before.
-  assert.deepEqual(blocksOf(second).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])), [0, 1, 2, 4]);
+  assert.deepEqual(
+    blocksOf(second).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])),
+    [0, 1, 2, 4],
+  );
   // The provider's own mark counts, and is at the end.
   const automatic = cw.fit({ ...PARAMS, cache_control: MARK, system, messages: moved.slice(0, 1) });
-  assert.deepEqual(blocksOf(automatic).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])), [0, 1]);
+  assert.deepEqual(
+    blocksOf(automatic).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])),
+    [0, 1],
+  );
   // What is kept for longer comes first.
-  const long = cw.fit({ ...PARAMS, system: "Be brief.", messages: [...moved.slice(0, 2), { role: "user", content: [text("third", { cache_control: LONG })] }] });
+  const long = cw.fit({
+    ...PARAMS,
+    system: "Be brief.",
+    messages: [...moved.slice(0, 2), { role: "user", content: [text("third", { cache_control: LONG })] }],
+  });
   accepts(long);
   assert.deepEqual(long.system, system);
   accepts(cw.fit({ ...PARAMS, system: "Be brief.", cache_control: LONG, messages: moved.slice(0, 1) }));
@@ -496,7 +678,10 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   const large = contextWeaver({ tools: [], budget_tokens: 900, on_step: (step) => steps.push(step) });
   const old = { role: "user", content: [text("word ".repeat(1_200), { cache_control: MARK })] };
   accepts(large.fit({ ...PARAMS, messages: [old, { role: "assistant", content: "yes" }, { role: "user", content: "And now?" }] }));
-  assert.deepEqual(steps.at(-1).warnings.map(({ code, path }) => [code, path]), [["CACHE_CONTROL_LEFT_OUT", "/messages/0/content/0"]]);
+  assert.deepEqual(
+    steps.at(-1).warnings.map(({ code, path }) => [code, path]),
+    [["CACHE_CONTROL_LEFT_OUT", "/messages/0/content/0"]],
+  );
   large.free();
   cw.free();
 });
@@ -546,10 +731,16 @@ test("Anthropic: what cannot be is said before the model is asked", async () => 
   refuses(() => cw.fit({ ...PARAMS, messages, tools: [one, { ...one, name: "two" }] }), "NOT_FOUND", "/tools/1");
   refuses(() => cw.fit({ ...PARAMS, messages, tools: cw.tools.slice(1) }), "INVALID_INPUT", "/tools");
   refuses(() => cw.fit({ ...PARAMS, messages: [{ role: "user", content: "word ".repeat(500) }] }), "BUDGET_EXCEEDED", undefined);
-  refuses(() => cw.fit({ ...PARAMS, messages: [...messages, { role: "assistant", content: [call("a", 1, {})] }] }), "INVALID_INPUT", "/messages/1/content/0/name");
+  refuses(
+    () => cw.fit({ ...PARAMS, messages: [...messages, { role: "assistant", content: [call("a", 1, {})] }] }),
+    "INVALID_INPUT",
+    "/messages/1/content/0/name",
+  );
   // It comes out of the runner as it is, at once.
   const client = new Anthropic({ apiKey: "none", fetch: () => assert.fail("the model was asked") });
-  const run = cw.serve(client).beta.messages.toolRunner({ ...PARAMS, tools: cw.tools, messages: [{ role: "user", content: "word ".repeat(500) }], thread: false });
+  const run = cw
+    .serve(client)
+    .beta.messages.toolRunner({ ...PARAMS, tools: cw.tools, messages: [{ role: "user", content: "word ".repeat(500) }], thread: false });
   await assert.rejects(run.runUntilDone(), (error) => (assert.equal(error.code, "BUDGET_EXCEEDED"), true));
   cw.free();
   assert.ok(manager.stats());

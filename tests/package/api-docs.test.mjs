@@ -33,7 +33,10 @@ test("every export has a comment, and every method of a class", () => {
   assert.deepEqual([...without].sort(), []);
 });
 
-for (const [name, made] of [["api", document], ["options", optionsDocument]]) {
+for (const [name, made] of [
+  ["api", document],
+  ["options", optionsDocument],
+]) {
   test(`docs/${name}.md is current`, async () => {
     const path = join(root, "docs", `${name}.md`);
     const written = made();
@@ -43,20 +46,28 @@ for (const [name, made] of [["api", document], ["options", optionsDocument]]) {
 }
 
 test("every option says what it is", () => {
-  const silent = [...optionRecords()].flatMap(([name, { fields }]) => [...fields].filter(([, { comment }]) => comment === "").map(([field]) => `${name}.${field}`));
+  const silent = [...optionRecords()].flatMap(([name, { fields }]) =>
+    [...fields].filter(([, { comment }]) => comment === "").map(([field]) => `${name}.${field}`),
+  );
   assert.deepEqual(silent, []);
 });
 
 /** Records of options by name, each once: a field of one is what a caller may set. */
 function optionRecords() {
-  const all = [...entries.values()].flatMap((found) => [...found].filter(([name, { kind, fields }]) => kind === "type" && /(?:Options|Limits|Policy)$/.test(name) && fields.size > 0));
+  const all = [...entries.values()].flatMap((found) =>
+    [...found].filter(([name, { kind, fields }]) => kind === "type" && /(?:Options|Limits|Policy)$/.test(name) && fields.size > 0),
+  );
   return new Map(all.sort(byName));
 }
 
 function optionsDocument() {
-  const head = "# Reference: every option\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. Each record of options with its fields: the type, what it does, its default where there is one, and the [errors](errors.md) that it names.\n";
+  const head =
+    "# Reference: every option\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. Each record of options with its fields: the type, what it does, its default where there is one, and the [errors](errors.md) that it names.\n";
   const sections = [...optionRecords()].map(([name, { comment, fields }]) => {
-    const rows = [...fields].map(([field, { type, comment: said }]) => `| \`${field}\` | ${code(type)} | ${escaped(said.replace(/ ?@\w+.*$/, "").replaceAll(/\{@link (?:\w+\.)?(\w+)\}/g, "`$1`"))} |`);
+    const rows = [...fields].map(
+      ([field, { type, comment: said }]) =>
+        `| \`${field}\` | ${code(type)} | ${escaped(said.replace(/ ?@\w+.*$/, "").replaceAll(/\{@link (?:\w+\.)?(\w+)\}/g, "`$1`"))} |`,
+    );
     return [`## ${name}\n`, `${cell(comment)}\n`, "| | | |\n|---|---|---|", ...rows, ""].join("\n");
   });
   return [head, ...sections].join("\n");
@@ -74,12 +85,25 @@ function document() {
   const isCommon = new Set(common.map(([name]) => name));
   const sections = [
     section("In each of these entries", "`contextweaver`, `/context`, `/convert`, `/routing`, `/decisions`, `/slim`", common),
-    ...PARTS.map((part) => section(part, "Also of `contextweaver` and `contextweaver/slim`.", [...entries.get(part)].filter(([name]) => !isCommon.has(name)))),
+    ...PARTS.map((part) =>
+      section(
+        part,
+        "Also of `contextweaver` and `contextweaver/slim`.",
+        [...entries.get(part)].filter(([name]) => !isCommon.has(name)),
+      ),
+    ),
     ...[...entries]
       .filter(([entry]) => entry !== "contextweaver" && !PARTS.includes(entry))
-      .map(([entry, found]) => section(entry, entry.endsWith("/slim") ? "Besides everything of `contextweaver`." : "", [...found].filter(([name]) => !(entry.endsWith("/slim") && all.has(name))))),
+      .map(([entry, found]) =>
+        section(
+          entry,
+          entry.endsWith("/slim") ? "Besides everything of `contextweaver`." : "",
+          [...found].filter(([name]) => !(entry.endsWith("/slim") && all.has(name))),
+        ),
+      ),
   ];
-  const head = "# Reference: every export\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. Of each its signature, the first sentence and the [errors](errors.md) that its comment names; your editor shows the rest. Options by record: [options.md](options.md).\n";
+  const head =
+    "# Reference: every export\n\nMade by a test of the declarations (`tests/package/api-docs.test.mjs`); do not edit. Of each its signature, the first sentence and the [errors](errors.md) that its comment names; your editor shows the rest. Options by record: [options.md](options.md).\n";
   return [head, ...sections].join("\n");
 }
 
@@ -88,7 +112,10 @@ function section(title, about, found) {
   const types = found.filter(([, { kind }]) => kind === "type").sort(byName);
   const rows = values.flatMap(([name, { kind, comment, methods, signatures }]) => [
     `| \`${name}\` | ${kind} | ${signed(signatures.get(name))}${cell(comment)}${failures(comment)} |`,
-    ...[...methods].map(([method, said]) => `| \`${name}${method.startsWith("static ") ? `.${method.slice(7)}` : `#${method}`}\` | ${method.startsWith("static ") ? "static" : "method"} | ${signed(signatures.get(method))}${cell(said)}${failures(said)} |`),
+    ...[...methods].map(
+      ([method, said]) =>
+        `| \`${name}${method.startsWith("static ") ? `.${method.slice(7)}` : `#${method}`}\` | ${method.startsWith("static ") ? "static" : "method"} | ${signed(signatures.get(method))}${cell(said)}${failures(said)} |`,
+    ),
   ]);
   const more = types.map(([name, { kind, comment }]) => `| \`${name}\` | ${kind} | ${cell(comment)} |`);
   return [`## ${title}\n`, ...(about ? [`${about}\n`] : []), "| | | |\n|---|---|---|", ...rows, ...more, ""].join("\n");

@@ -4,7 +4,8 @@ const START = Date.parse("2026-10-01T09:00:00Z");
 const at = (seconds) => new Date(START + seconds * 1000).toISOString();
 const WORDS = "order invoice parcel ledger stock branch retry cache token parser schema field index batch queue render layout widget".split(" ");
 /** Text of so many words, another one for each seed. */
-const prose = (words, seed) => Array.from({ length: words }, (_, n) => `${WORDS[(n * (seed + 3) + seed) % WORDS.length]}${(n * 7 + seed * 131) % 1000}`).join(" ");
+const prose = (words, seed) =>
+  Array.from({ length: words }, (_, n) => `${WORDS[(n * (seed + 3) + seed) % WORDS.length]}${(n * 7 + seed * 131) % 1000}`).join(" ");
 
 const TASK = "Which order is held, and why?";
 const USED = "held_order_7713";
@@ -44,7 +45,11 @@ const id = (n) => `call_${n}`;
 function requests({ user, call, result, wrap, usage }) {
   const messages = [user(TASK)];
   return INPUT.map((_, n) => {
-    const line = { timestamp: at(n * 10), request: { model: MODEL, ...wrap([...messages]) }, response: { id: `answer_${n}`, model: MODEL, ...usage(INPUT[n], CACHED[n], OUTPUT[n]) } };
+    const line = {
+      timestamp: at(n * 10),
+      request: { model: MODEL, ...wrap([...messages]) },
+      response: { id: `answer_${n}`, model: MODEL, ...usage(INPUT[n], CACHED[n], OUTPUT[n]) },
+    };
     const step = STEPS[n];
     if (step) messages.push(...[call(step, n), result(step, n)].flat());
     return json(line);
@@ -56,7 +61,11 @@ export function inEveryFormat() {
   return {
     "openai-chat.jsonl": requests({
       user: (content) => ({ role: "user", content }),
-      call: ({ name, args }, n) => ({ role: "assistant", content: null, tool_calls: [{ id: id(n), type: "function", function: { name, arguments: json(args) } }] }),
+      call: ({ name, args }, n) => ({
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: id(n), type: "function", function: { name, arguments: json(args) } }],
+      }),
       result: ({ result }, n) => ({ role: "tool", tool_call_id: id(n), content: result }),
       wrap: (messages) => ({ messages }),
       usage: (input, cached, output) => ({ usage: { prompt_tokens: input, completion_tokens: output, prompt_tokens_details: { cached_tokens: cached } } }),
@@ -73,8 +82,16 @@ export function inEveryFormat() {
       call: ({ name, args }, n) => ({ role: "assistant", content: [{ type: "tool_use", id: id(n), name, input: args }] }),
       // The mark moves with each call, and is no part of the message.
       result: ({ result }, n) => ({ role: "user", content: [{ type: "tool_result", tool_use_id: id(n), content: result }] }),
-      wrap: (messages) => ({ messages: messages.map((message, n) => (n === messages.length - 1 && Array.isArray(message.content) ? { ...message, content: message.content.map((block) => ({ ...block, cache_control: { type: "ephemeral" } })) } : message)) }),
-      usage: (input, cached, output) => ({ usage: { input_tokens: input - cached, cache_read_input_tokens: cached, cache_creation_input_tokens: 0, output_tokens: output } }),
+      wrap: (messages) => ({
+        messages: messages.map((message, n) =>
+          n === messages.length - 1 && Array.isArray(message.content)
+            ? { ...message, content: message.content.map((block) => ({ ...block, cache_control: { type: "ephemeral" } })) }
+            : message,
+        ),
+      }),
+      usage: (input, cached, output) => ({
+        usage: { input_tokens: input - cached, cache_read_input_tokens: cached, cache_creation_input_tokens: 0, output_tokens: output },
+      }),
     }),
     "gemini.jsonl": requests({
       user: (text) => ({ role: "user", parts: [{ text }] }),
@@ -97,10 +114,18 @@ function otel() {
   const spans = INPUT.map((_, n) => {
     const attribute = (key, value) => ({ key, value: typeof value === "number" ? { intValue: String(value) } : { stringValue: value } });
     const span = {
-      traceId: "1", spanId: `span_${n}`, name: `chat ${MODEL}`, startTimeUnixNano: `${START + n * 10_000}000000`,
+      traceId: "1",
+      spanId: `span_${n}`,
+      name: `chat ${MODEL}`,
+      startTimeUnixNano: `${START + n * 10_000}000000`,
       attributes: [
-        attribute("gen_ai.operation.name", "chat"), attribute("gen_ai.request.model", MODEL), attribute("gen_ai.conversation.id", "one"),
-        attribute("gen_ai.input.messages", json(messages)), attribute("gen_ai.usage.input_tokens", INPUT[n]), attribute("gen_ai.usage.cache_read.input_tokens", CACHED[n]), attribute("gen_ai.usage.output_tokens", OUTPUT[n]),
+        attribute("gen_ai.operation.name", "chat"),
+        attribute("gen_ai.request.model", MODEL),
+        attribute("gen_ai.conversation.id", "one"),
+        attribute("gen_ai.input.messages", json(messages)),
+        attribute("gen_ai.usage.input_tokens", INPUT[n]),
+        attribute("gen_ai.usage.cache_read.input_tokens", CACHED[n]),
+        attribute("gen_ai.usage.output_tokens", OUTPUT[n]),
       ],
     };
     const step = STEPS[n];
@@ -118,9 +143,17 @@ function otel() {
 const chatUsage = (n) => ({ prompt_tokens: INPUT[n], completion_tokens: OUTPUT[n], prompt_tokens_details: { cached_tokens: CACHED[n] } });
 
 function miniSweAgent() {
-  const messages = [{ role: "system", content: "You are an agent." }, { role: "user", content: TASK, extra: { timestamp: START / 1000 } }];
+  const messages = [
+    { role: "system", content: "You are an agent." },
+    { role: "user", content: TASK, extra: { timestamp: START / 1000 } },
+  ];
   for (const [n, { name, args, result }] of STEPS.entries()) {
-    messages.push({ role: "assistant", content: null, tool_calls: [{ id: id(n), type: "function", function: { name, arguments: json(args) } }], extra: { response: { model: MODEL, usage: chatUsage(n) } } });
+    messages.push({
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: id(n), type: "function", function: { name, arguments: json(args) } }],
+      extra: { response: { model: MODEL, usage: chatUsage(n) } },
+    });
     messages.push({ role: "tool", tool_call_id: id(n), content: result, extra: { timestamp: START / 1000 + 10 * (n + 1) } });
   }
   messages.push({ role: "assistant", content: ANSWER, extra: { response: { model: MODEL, usage: chatUsage(STEPS.length) } } });
@@ -131,12 +164,31 @@ function openHandsOld() {
   const events = [{ id: 0, timestamp: at(0), source: "user", action: "message", args: { content: TASK } }];
   for (const [n, { name, args, result }] of STEPS.entries()) {
     const message = { role: "assistant", content: null, tool_calls: [{ id: id(n), type: "function", function: { name, arguments: json(args) } }] };
-    const metadata = { tool_call_id: id(n), function_name: name, model_response: { id: `answer_${n}`, model: MODEL, usage: chatUsage(n), choices: [{ message }] } };
+    const metadata = {
+      tool_call_id: id(n),
+      function_name: name,
+      model_response: { id: `answer_${n}`, model: MODEL, usage: chatUsage(n), choices: [{ message }] },
+    };
     events.push({ id: 2 * n + 1, timestamp: at(n * 10 + 1), source: "agent", action: "run", args: { command: "x" }, tool_call_metadata: metadata });
-    events.push({ id: 2 * n + 2, timestamp: at(n * 10 + 2), source: "agent", observation: "run", cause: 2 * n + 1, content: result, tool_call_metadata: metadata });
+    events.push({
+      id: 2 * n + 2,
+      timestamp: at(n * 10 + 2),
+      source: "agent",
+      observation: "run",
+      cause: 2 * n + 1,
+      content: result,
+      tool_call_metadata: metadata,
+    });
   }
   const last = { id: "answer_4", model: MODEL, usage: chatUsage(4), choices: [{ message: { role: "assistant", content: ANSWER } }] };
-  events.push({ id: 99, timestamp: at(60), source: "agent", action: "finish", args: {}, tool_call_metadata: { tool_call_id: "f", function_name: "finish", model_response: last } });
+  events.push({
+    id: 99,
+    timestamp: at(60),
+    source: "agent",
+    action: "finish",
+    args: {},
+    tool_call_metadata: { tool_call_id: "f", function_name: "finish", model_response: last },
+  });
   return JSON.stringify(events, null, 1);
 }
 
@@ -146,11 +198,38 @@ function openHandsNew() {
     { kind: "MessageEvent", timestamp: at(0), source: "user", llm_message: { role: "user", content: [{ type: "text", text: TASK }] } },
   ];
   for (const [n, { name, args, result }] of STEPS.entries()) {
-    history.push({ kind: "ActionEvent", timestamp: at(n * 10 + 1), source: "agent", thought: [], tool_call: { id: id(n), name, arguments: json(args) }, tool_call_id: id(n), llm_response_id: `answer_${n}` });
-    history.push({ kind: "ObservationEvent", timestamp: at(n * 10 + 2), source: "environment", tool_call_id: id(n), observation: { content: [{ type: "text", text: result }] } });
+    history.push({
+      kind: "ActionEvent",
+      timestamp: at(n * 10 + 1),
+      source: "agent",
+      thought: [],
+      tool_call: { id: id(n), name, arguments: json(args) },
+      tool_call_id: id(n),
+      llm_response_id: `answer_${n}`,
+    });
+    history.push({
+      kind: "ObservationEvent",
+      timestamp: at(n * 10 + 2),
+      source: "environment",
+      tool_call_id: id(n),
+      observation: { content: [{ type: "text", text: result }] },
+    });
   }
-  history.push({ kind: "MessageEvent", timestamp: at(60), source: "agent", llm_response_id: "answer_4", llm_message: { role: "assistant", content: [{ type: "text", text: ANSWER }] } });
-  const token_usages = INPUT.map((input, n) => ({ model: MODEL, response_id: `answer_${n}`, prompt_tokens: input, completion_tokens: OUTPUT[n], cache_read_tokens: CACHED[n], cache_write_tokens: 0 }));
+  history.push({
+    kind: "MessageEvent",
+    timestamp: at(60),
+    source: "agent",
+    llm_response_id: "answer_4",
+    llm_message: { role: "assistant", content: [{ type: "text", text: ANSWER }] },
+  });
+  const token_usages = INPUT.map((input, n) => ({
+    model: MODEL,
+    response_id: `answer_${n}`,
+    prompt_tokens: input,
+    completion_tokens: OUTPUT[n],
+    cache_read_tokens: CACHED[n],
+    cache_write_tokens: 0,
+  }));
   return json({ instance_id: "one", history, metrics: { token_usages } });
 }
 
@@ -174,8 +253,14 @@ function openCodeStorage() {
   for (const n of INPUT.keys()) {
     const step = STEPS[n];
     const tokens = { input: INPUT[n] - CACHED[n], output: OUTPUT[n], reasoning: 0, cache: { read: CACHED[n], write: 0 } };
-    const part = step ? { type: "tool", tool: step.name, callID: id(n), state: { status: "completed", input: step.args, output: step.result } } : { type: "text", text: ANSWER };
-    message(n + 1, { role: "assistant", modelID: MODEL, tokens, time: { created: START + n * 10_000, completed: START + n * 10_000 + 5000 } }, [{ type: "step-start" }, part, { type: "step-finish", tokens }]);
+    const part = step
+      ? { type: "tool", tool: step.name, callID: id(n), state: { status: "completed", input: step.args, output: step.result } }
+      : { type: "text", text: ANSWER };
+    message(n + 1, { role: "assistant", modelID: MODEL, tokens, time: { created: START + n * 10_000, completed: START + n * 10_000 + 5000 } }, [
+      { type: "step-start" },
+      part,
+      { type: "step-finish", tokens },
+    ]);
   }
   return files;
 }
@@ -188,7 +273,11 @@ export function brokenLog(model = "gpt-5") {
   const call = (usage) => {
     seconds += 20;
     const definitions = tools.map((name) => ({ type: "function", function: { name, description: "A tool", parameters: { type: "object" } } }));
-    log.push({ timestamp: at(seconds), request: { model: asked, instructions: system, prompt_cache_key: "one", messages: [...messages], tools: definitions }, ...(usage && { response: { usage } }) });
+    log.push({
+      timestamp: at(seconds),
+      request: { model: asked, instructions: system, prompt_cache_key: "one", messages: [...messages], tools: definitions },
+      ...(usage && { response: { usage } }),
+    });
   };
   const grow = (seed) => (messages = [...messages, { role: "assistant", content: `Step ${seed}` }, { role: "user", content: prose(40, seed) }]);
   call();
@@ -212,7 +301,18 @@ export function brokenLog(model = "gpt-5") {
   call(); // 8
   grow(16);
   call({ prompt_tokens: 4200, completion_tokens: 10, prompt_tokens_details: { cached_tokens: 0 } }); // 9
-  return { log, broken: [[3, "pause"], [4, "tools"], [5, "instructions"], [6, "model"], [7, "edit"], [8, "compaction"], [9, "provider"]] };
+  return {
+    log,
+    broken: [
+      [3, "pause"],
+      [4, "tools"],
+      [5, "instructions"],
+      [6, "model"],
+      [7, "edit"],
+      [8, "compaction"],
+      [9, "provider"],
+    ],
+  };
 }
 
 /** A log of a router that asks two providers in turn, why calls lost the cache, and what each but the first could have read from it. */
@@ -224,11 +324,26 @@ export function routedLog() {
   const read = [0, 3968, 0, 4992, 0];
   const messages = [{ role: "user", content: prose(900, 51) }];
   const log = inputs.map((input, n) => {
-    const line = { timestamp: at(n * 10), request: { model: "gpt-5", messages: [...messages] }, response: { id: `r${n}`, provider: providers[n], usage: { prompt_tokens: input, completion_tokens: 5, prompt_tokens_details: { cached_tokens: read[n] } } } };
+    const line = {
+      timestamp: at(n * 10),
+      request: { model: "gpt-5", messages: [...messages] },
+      response: {
+        id: `r${n}`,
+        provider: providers[n],
+        usage: { prompt_tokens: input, completion_tokens: 5, prompt_tokens_details: { cached_tokens: read[n] } },
+      },
+    };
     messages.push({ role: "assistant", content: `Step ${n}` }, { role: "user", content: prose(100, 52 + n) });
     return line;
   });
-  return { log, broken: [[3, "route"], [5, "provider"]], cached: possible };
+  return {
+    log,
+    broken: [
+      [3, "route"],
+      [5, "provider"],
+    ],
+    cached: possible,
+  };
 }
 
 /** Two files of Claude Code: one with an answer in several lines, a rewind and a subagent, and one that goes on from it. */
@@ -237,7 +352,18 @@ export function claudeTwice() {
   const line = (uuid, parentUuid, rest) => ({ uuid, parentUuid, sessionId: "s-1", isSidechain: false, timestamp: at((seconds += 5)), ...rest });
   const user = (uuid, parent, content, rest) => line(uuid, parent, { type: "user", message: { role: "user", content }, ...rest });
   const answer = (uuid, parent, message, block, rest) =>
-    line(uuid, parent, { type: "assistant", requestId: `req_${message}`, message: { id: message, role: "assistant", model: "claude-sonnet-4-5", content: [block], usage: { input_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 2000, output_tokens: 20 } }, ...rest });
+    line(uuid, parent, {
+      type: "assistant",
+      requestId: `req_${message}`,
+      message: {
+        id: message,
+        role: "assistant",
+        model: "claude-sonnet-4-5",
+        content: [block],
+        usage: { input_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 2000, output_tokens: 20 },
+      },
+      ...rest,
+    });
   const tool = (n) => ({ type: "tool_use", id: `t${n}`, name: "Read", input: { file_path: `f${n}` } });
   const result = (n) => [{ type: "tool_result", tool_use_id: `t${n}`, content: `text ${n} ${prose(30, n)}` }];
   const side = { isSidechain: true, agentId: "a1" };
@@ -254,9 +380,18 @@ export function claudeTwice() {
     answer("s2", "s1", "m9", { type: "text", text: "Nothing there." }, side),
     user("r3", "a4", result(3)),
   ];
-  const one = [...first, answer("a5", "r3", "m2", { type: "text", text: "It is order 1." }), user("u2", "r3", "No, look at the second."), answer("a6", "u2", "m3", { type: "text", text: "It is order 2." })];
+  const one = [
+    ...first,
+    answer("a5", "r3", "m2", { type: "text", text: "It is order 1." }),
+    user("u2", "r3", "No, look at the second."),
+    answer("a6", "u2", "m3", { type: "text", text: "It is order 2." }),
+  ];
   const copied = first.filter(({ isSidechain }) => isSidechain === false);
-  const other = [...copied, { ...user("u3", "r3", "And why?"), sessionId: "s-2" }, { ...answer("a7", "u3", "m4", { type: "text", text: "As it is not paid." }), sessionId: "s-2" }];
+  const other = [
+    ...copied,
+    { ...user("u3", "r3", "And why?"), sessionId: "s-2" },
+    { ...answer("a7", "u3", "m4", { type: "text", text: "As it is not paid." }), sessionId: "s-2" },
+  ];
   return [one, other];
 }
 
@@ -265,7 +400,11 @@ export function resultLog() {
   const messages = [{ role: "user", content: prose(900, 7) }];
   const prompts = [[...messages]];
   const step = (marker, content, said) => {
-    messages.push({ role: "assistant", content: said ?? null, tool_calls: [{ id: marker, type: "function", function: { name: "read", arguments: json({ path: marker }) } }] });
+    messages.push({
+      role: "assistant",
+      content: said ?? null,
+      tool_calls: [{ id: marker, type: "function", function: { name: "read", arguments: json({ path: marker }) } }],
+    });
     messages.push({ role: "tool", tool_call_id: marker, content });
     prompts.push([...messages]);
   };
@@ -302,7 +441,11 @@ export function longLog(extra = "") {
   const prompts = [];
   for (let n = 0; n < 24; n += 1) {
     prompts.push([...messages]);
-    messages.push({ role: "assistant", content: `Step ${n}.`, tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: json({ path: `file-${n}.txt`, ...(extra && { note: extra }) }) } }] });
+    messages.push({
+      role: "assistant",
+      content: `Step ${n}.`,
+      tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: json({ path: `file-${n}.txt`, ...(extra && { note: extra }) }) } }],
+    });
     messages.push({ role: "tool", tool_call_id: `c${n}`, content: prose(n % 3 === 0 ? 450 : 120, n + 40) });
   }
   prompts.push([...messages]);
@@ -333,7 +476,11 @@ export function damaged(text, seed) {
     if (isHit()) return ODD[random(ODD.length)];
     if (Array.isArray(value)) return value.flatMap((one) => (isHit() ? [damage(one), damage(one)] : [damage(one)]));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).filter(() => !isHit()).map(([key, one]) => [key, damage(one)]));
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(() => !isHit())
+        .map(([key, one]) => [key, damage(one)]),
+    );
   };
   const damagedLine = (line) => json(damage(JSON.parse(line)));
   return text.trimStart().includes("\n{") ? text.trim().split("\n").map(damagedLine).join("\n") : damagedLine(text);
@@ -342,38 +489,74 @@ export function damaged(text, seed) {
 /** Forms that agents wrote in other versions, and what happens in their sessions: files, and what the audit counts in each. */
 export function otherForms() {
   const said = (role, text) => ({ type: "message", role, content: [{ type: role === "assistant" ? "output_text" : "input_text", text }] });
-  const shell = (n) => [{ type: "function_call", call_id: id(n), name: "shell", arguments: "{\"command\":[\"ls\"]}" }, { type: "function_call_output", call_id: id(n), output: `files ${prose(30, n)}` }];
+  const shell = (n) => [
+    { type: "function_call", call_id: id(n), name: "shell", arguments: '{"command":["ls"]}' },
+    { type: "function_call_output", call_id: id(n), output: `files ${prose(30, n)}` },
+  ];
   const wrapped = (payload, n) => ({ timestamp: at(n), type: "response_item", payload });
-  const count = (input, n) => ({ timestamp: at(n), type: "event_msg", payload: { type: "token_count", info: { total_token_usage: { total_tokens: input * 10 + n }, last_token_usage: { input_tokens: input, cached_input_tokens: 0, output_tokens: 5 } } } });
+  const count = (input, n) => ({
+    timestamp: at(n),
+    type: "event_msg",
+    payload: {
+      type: "token_count",
+      info: { total_token_usage: { total_tokens: input * 10 + n }, last_token_usage: { input_tokens: input, cached_input_tokens: 0, output_tokens: 5 } },
+    },
+  });
   const twice = (input, n) => [count(input, n), count(input, n)];
   const tokens = (input) => ({ input, output: 5, cached: 0, thoughts: 2, tool: 0, total: input + 7 });
   return {
     // Items without anything around them, and no counts.
-    "rollout-old.jsonl": { text: [{ id: "1", timestamp: at(0), instructions: "Be brief." }, said("user", "Look."), ...shell(1), ...shell(2), said("assistant", "Done.")], calls: 3, results: 2, tokens: undefined },
+    "rollout-old.jsonl": {
+      text: [{ id: "1", timestamp: at(0), instructions: "Be brief." }, said("user", "Look."), ...shell(1), ...shell(2), said("assistant", "Done.")],
+      calls: 3,
+      results: 2,
+      tokens: undefined,
+    },
     // A count is told twice, a turn is rolled back, the session is a subagent's.
     "rollout-rolled.jsonl": {
       text: [
         { timestamp: at(0), type: "session_meta", payload: { id: "s", source: { subagent: { thread_spawn: { parent_thread_id: "p" } } } } },
         { timestamp: at(0), type: "turn_context", payload: { model: "gpt-5" } },
-        ...[said("user", "First."), said("assistant", "One.")].map(wrapped), ...twice(100, 3),
-        ...[said("user", "Second."), said("assistant", "Two.")].map(wrapped), ...twice(200, 5),
+        ...[said("user", "First."), said("assistant", "One.")].map(wrapped),
+        ...twice(100, 3),
+        ...[said("user", "Second."), said("assistant", "Two.")].map(wrapped),
+        ...twice(200, 5),
         { timestamp: at(6), type: "event_msg", payload: { type: "thread_rolled_back", num_turns: 1 } },
-        ...[said("user", "Third."), said("assistant", "Three.")].map(wrapped), ...twice(201, 8),
+        ...[said("user", "Third."), said("assistant", "Three.")].map(wrapped),
+        ...twice(201, 8),
       ],
-      calls: 3, results: 0, tokens: 501, edits: 1, parent: "p",
+      calls: 3,
+      results: 0,
+      tokens: 501,
+      edits: 1,
+      parent: "p",
     },
     // A document, whose calls have their results.
     "session-old.json": {
       text: {
-        sessionId: "g", projectHash: "h", startTime: at(0),
+        sessionId: "g",
+        projectHash: "h",
+        startTime: at(0),
         messages: [
           { id: "1", timestamp: at(0), type: "user", content: "Look." },
-          { id: "2", timestamp: at(5), type: "gemini", content: "", model: "gemini-2.5-flash", tokens: tokens(300), toolCalls: [{ id: "t", name: "read_file", args: { path: "a" }, result: [{ functionResponse: { id: "t", name: "read_file", response: { output: "text" } } }] }] },
+          {
+            id: "2",
+            timestamp: at(5),
+            type: "gemini",
+            content: "",
+            model: "gemini-2.5-flash",
+            tokens: tokens(300),
+            toolCalls: [
+              { id: "t", name: "read_file", args: { path: "a" }, result: [{ functionResponse: { id: "t", name: "read_file", response: { output: "text" } } }] },
+            ],
+          },
           { id: "3", timestamp: at(6), type: "info", content: "A note." },
           { id: "4", timestamp: at(9), type: "gemini", content: "Done.", model: "gemini-2.5-flash", tokens: tokens(400) },
         ],
       },
-      calls: 2, results: 1, tokens: 700,
+      calls: 2,
+      results: 1,
+      tokens: 700,
     },
     // A summary from which the session goes on, and a message of two steps.
     "compacted.json": {
@@ -384,24 +567,56 @@ export function otherForms() {
           {
             info: { id: "m1", role: "assistant", modelID: "gpt-5", time: { created: START, completed: START + 9000 } },
             parts: [
-              { type: "step-start" }, { type: "tool", tool: "read", callID: "c1", state: { status: "completed", input: { path: "a" }, output: prose(40, 1), time: { end: START + 3000 } } }, { type: "step-finish", tokens: { input: 500, output: 5, cache: { read: 0, write: 0 } } },
-              { type: "step-start" }, { type: "text", text: "Done." }, { type: "step-finish", tokens: { input: 600, output: 5, cache: { read: 0, write: 0 } } },
+              { type: "step-start" },
+              {
+                type: "tool",
+                tool: "read",
+                callID: "c1",
+                state: { status: "completed", input: { path: "a" }, output: prose(40, 1), time: { end: START + 3000 } },
+              },
+              { type: "step-finish", tokens: { input: 500, output: 5, cache: { read: 0, write: 0 } } },
+              { type: "step-start" },
+              { type: "text", text: "Done." },
+              { type: "step-finish", tokens: { input: 600, output: 5, cache: { read: 0, write: 0 } } },
             ],
           },
-          { info: { id: "m2", role: "assistant", summary: true, modelID: "gpt-5", tokens: { input: 700, output: 5, cache: { read: 0, write: 0 } }, time: { created: START } }, parts: [{ type: "text", text: "It was looked at." }] },
+          {
+            info: {
+              id: "m2",
+              role: "assistant",
+              summary: true,
+              modelID: "gpt-5",
+              tokens: { input: 700, output: 5, cache: { read: 0, write: 0 } },
+              time: { created: START },
+            },
+            parts: [{ type: "text", text: "It was looked at." }],
+          },
           { info: { role: "user", time: { created: START } }, parts: [{ type: "text", text: "Go on." }] },
-          { info: { id: "m3", role: "assistant", modelID: "gpt-5", tokens: { input: 300, output: 5, cache: { read: 0, write: 0 } }, time: { created: START } }, parts: [{ type: "text", text: "Yes." }] },
+          {
+            info: { id: "m3", role: "assistant", modelID: "gpt-5", tokens: { input: 300, output: 5, cache: { read: 0, write: 0 } }, time: { created: START } },
+            parts: [{ type: "text", text: "Yes." }],
+          },
         ],
       },
-      calls: 4, results: 1, tokens: 2100, compactions: 1, parent: "ses_1",
+      calls: 4,
+      results: 1,
+      tokens: 2100,
+      compactions: 1,
+      parent: "ses_1",
     },
     // A stream as text, and the body of a request as text.
     "streamed.jsonl": {
-      text: [{
-        timestamp: START / 1000, request: json({ model: "claude-haiku-4-5", max_tokens: 9, messages: [{ role: "user", content: [{ type: "text", text: "Look." }] }] }),
-        response: `event: message_start\ndata: ${json({ type: "message_start", message: { id: "m", usage: { input_tokens: 40, cache_read_input_tokens: 0, cache_creation_input_tokens: 60, output_tokens: 1 } } })}\n\nevent: message_delta\ndata: ${json({ type: "message_delta", usage: { output_tokens: 9 } })}\n\n`,
-      }],
-      calls: 1, results: 0, tokens: 100, output: 9,
+      text: [
+        {
+          timestamp: START / 1000,
+          request: json({ model: "claude-haiku-4-5", max_tokens: 9, messages: [{ role: "user", content: [{ type: "text", text: "Look." }] }] }),
+          response: `event: message_start\ndata: ${json({ type: "message_start", message: { id: "m", usage: { input_tokens: 40, cache_read_input_tokens: 0, cache_creation_input_tokens: 60, output_tokens: 1 } } })}\n\nevent: message_delta\ndata: ${json({ type: "message_delta", usage: { output_tokens: 9 } })}\n\n`,
+        },
+      ],
+      calls: 1,
+      results: 0,
+      tokens: 100,
+      output: 9,
     },
   };
 }

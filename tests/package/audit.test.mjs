@@ -34,7 +34,8 @@ async function file(text, name = `made-${(made += 1)}.jsonl`) {
 
 const lines = (values) => `${values.map((value) => JSON.stringify(value)).join("\n")}\n`;
 const sum = (list) => list.reduce((total, value) => total + value, 0);
-const near = (actual, expected, what, within = 0.005) => assert.ok(Math.abs(actual - expected) <= within * Math.max(1, Math.abs(expected)), `${what}: ${actual}, expected ${expected}`);
+const near = (actual, expected, what, within = 0.005) =>
+  assert.ok(Math.abs(actual - expected) <= within * Math.max(1, Math.abs(expected)), `${what}: ${actual}, expected ${expected}`);
 
 /** Answers of a recorded file by their ids, as [prompt, cached, written, output]: read with regular expressions, not with the readers. */
 async function usages(name, pattern, toUsage) {
@@ -47,31 +48,51 @@ const RECORDED = {
     pattern: /"response_id":"(\w+)","usage":\{"input_tokens":(\d+),"cached_input_tokens":(\d+),"cache_write_input_tokens":\d+,"output_tokens":(\d+)/g,
     toUsage: ([input, cached, output]) => [input, cached, 0, output],
     prices: { input: 1.25, cached: 0.125, written: 1.25, output: 10 },
-    agent: "codex", conversations: 1, compactions: 1, results: 4, task: "Read the modules and say what they share.",
+    agent: "codex",
+    conversations: 1,
+    compactions: 1,
+    results: 4,
+    task: "Read the modules and say what they share.",
   },
   "claude-code.jsonl": {
     pattern: /"message":\{"id":"(msg_\w+)".*?"input_tokens":(\d+),"cache_creation_input_tokens":(\d+),"cache_read_input_tokens":(\d+),"output_tokens":(\d+)/g,
     toUsage: ([rest, made, cached, output]) => [rest + made + cached, cached, made, output],
     prices: { input: 3, cached: 0.3, written: 3.75, output: 15 },
-    agent: "claude-code", conversations: 1, compactions: 1, results: 6, task: "Read the modules and say what they share.",
+    agent: "claude-code",
+    conversations: 1,
+    compactions: 1,
+    results: 6,
+    task: "Read the modules and say what they share.",
   },
   "claude-code-subagent.jsonl": {
     pattern: /"message":\{"id":"(msg_\w+)".*?"input_tokens":(\d+),"cache_creation_input_tokens":(\d+),"cache_read_input_tokens":(\d+),"output_tokens":(\d+)/g,
     toUsage: ([rest, made, cached, output]) => [rest + made + cached, cached, made, output],
     prices: { input: 3, cached: 0.3, written: 3.75, output: 15 },
-    agent: "claude-code", conversations: 1, compactions: 0, results: 1, task: "Say what module-3.js has.",
+    agent: "claude-code",
+    conversations: 1,
+    compactions: 0,
+    results: 1,
+    task: "Say what module-3.js has.",
   },
   "gemini-cli.jsonl": {
     pattern: /"id":"([\w-]+)","timestamp":"[^"]+","type":"gemini".*?"input":(\d+),"output":(\d+),"cached":(\d+)/g,
     toUsage: ([input, output, cached]) => [input, cached, 0, output],
     prices: { input: 0.3, cached: 0.03, written: 0.3, output: 2.5 },
-    agent: "gemini-cli", conversations: 1, compactions: 0, results: 4, task: "Read the modules and say what they share.",
+    agent: "gemini-cli",
+    conversations: 1,
+    compactions: 0,
+    results: 4,
+    task: "Read the modules and say what they share.",
   },
   "opencode.json": {
     pattern: /"finish": "[\w-]+",\s+"id": "(msg_\w+)"/g,
     toUsage: () => undefined,
     prices: { input: 1.25, cached: 0.125, written: 1.25, output: 10 },
-    agent: "opencode", conversations: 1, compactions: 0, results: 4, task: '"Read the modules and say what they share."',
+    agent: "opencode",
+    conversations: 1,
+    compactions: 0,
+    results: 4,
+    task: '"Read the modules and say what they share."',
   },
 };
 
@@ -80,16 +101,33 @@ for (const [name, { pattern, toUsage, prices, agent, conversations, compactions,
     let counted = await usages(name, pattern, toUsage);
     if (name === "opencode.json") {
       const { messages } = JSON.parse(await readFile(join(folder, "recorded", name), "utf8"));
-      counted = messages.filter(({ info }) => info.role === "assistant").map(({ info: { tokens } }) => [tokens.input + tokens.cache.read + tokens.cache.write, tokens.cache.read, tokens.cache.write, tokens.output]);
+      counted = messages
+        .filter(({ info }) => info.role === "assistant")
+        .map(({ info: { tokens } }) => [tokens.input + tokens.cache.read + tokens.cache.write, tokens.cache.read, tokens.cache.write, tokens.output]);
     }
     const { total, sessions, problems } = await report([`recorded/${name}`, "--budgets", "none"]);
     assert.deepEqual(problems, []);
     assert.equal(total.calls, counted.length);
     assert.deepEqual([total.conversations, total.compactions, total.results.count, total.counted_calls], [conversations, compactions, results, counted.length]);
-    assert.deepEqual([total.tokens, total.repeated_tokens, total.output_tokens], [0, 1, 3].map((at) => sum(counted.map((one) => one[at]))));
+    assert.deepEqual(
+      [total.tokens, total.repeated_tokens, total.output_tokens],
+      [0, 1, 3].map((at) => sum(counted.map((one) => one[at]))),
+    );
     assert.equal(total.new_tokens + total.repeated_tokens + total.rewritten_tokens, total.tokens);
-    near(total.usd, sum(counted.map(([input, cached, made, output]) => (input - cached - made) * prices.input + cached * prices.cached + made * prices.written + output * prices.output)) / 1e6, "money", 1e-3);
-    assert.deepEqual(sessions.map((one) => [one.agent, one.task]), [[agent, task]]);
+    near(
+      total.usd,
+      sum(
+        counted.map(
+          ([input, cached, made, output]) => (input - cached - made) * prices.input + cached * prices.cached + made * prices.written + output * prices.output,
+        ),
+      ) / 1e6,
+      "money",
+      1e-3,
+    );
+    assert.deepEqual(
+      sessions.map((one) => [one.agent, one.task]),
+      [[agent, task]],
+    );
     assert.equal(sessions[0].parent !== undefined, name.includes("subagent"));
   });
 }
@@ -101,7 +139,11 @@ test("one conversation in every format is the same calls, results and money", as
     for (const [path, part] of Object.entries(isFolder ? text : {})) await file(part, `${name}/${path}`);
     const path = isFolder ? name : await file(text, `formats/${name}`);
     const { total, sessions, results, problems } = await report([path, "--budgets", "none"]);
-    assert.deepEqual(problems.filter((problem) => !problem.file.endsWith("base_state.json")), [], name);
+    assert.deepEqual(
+      problems.filter((problem) => !problem.file.endsWith("base_state.json")),
+      [],
+      name,
+    );
     assert.equal(sessions[0].agent, written.AGENT_OF[name], name);
     assert.equal(total.calls, expectedCalls, name);
     assert.equal(total.results.count, written.STEPS.length, name);
@@ -121,7 +163,12 @@ test("chat messages and sessions of contextweaver: a call for each answer", asyn
     { role: "tool", tool_call_id: `c${n}`, content: result },
   ]);
   const messages = [{ role: "user", content: "Which order is held?" }, ...chat, { role: "assistant", content: "It is done." }];
-  const anthropic = [{ role: "user", content: "Which order is held?" }, { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "read", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "held" }] }, { role: "assistant", content: "It is held." }];
+  const anthropic = [
+    { role: "user", content: "Which order is held?" },
+    { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "read", input: {} }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "held" }] },
+    { role: "assistant", content: "It is held." },
+  ];
   for (const [text, calls, results] of [
     [lines(messages), 5, 4],
     [JSON.stringify(messages), 5, 4],
@@ -132,7 +179,10 @@ test("chat messages and sessions of contextweaver: a call for each answer", asyn
     assert.deepEqual([problems, sessions[0].agent, total.calls, total.results.count, total.unpriced_calls], [[], "chat-messages", calls, results, calls]);
   }
   const { total, sessions, problems } = await report([join(root, "examples/sessions/shop.jsonl"), "--budgets", "8000"]);
-  const own = (await readFile(join(root, "examples/sessions/shop.jsonl"), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  const own = (await readFile(join(root, "examples/sessions/shop.jsonl"), "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   // A call whose result is withheld has one that says that there is none.
   assert.deepEqual([sessions[0].agent, total.calls, total.results.count], ["contextweaver", 44, own.filter(({ kind }) => kind === "tool_result").length]);
   assert.match(problems[0].reason, /confidential or restricted/);
@@ -159,7 +209,10 @@ test("forms of other versions, and what happens in sessions", async () => {
 test("calls that lost the cache, and by what", async () => {
   const { log, broken } = written.brokenLog();
   const { total, breaks } = await report([await file(lines(log)), "--budgets", "none"]);
-  assert.deepEqual(breaks.map(({ call, why }) => [call, why]).sort((a, b) => a[0] - b[0]), broken);
+  assert.deepEqual(
+    breaks.map(({ call, why }) => [call, why]).sort((a, b) => a[0] - b[0]),
+    broken,
+  );
   assert.equal(total.conversations, 1);
   for (const why of new Set(broken.map(([, one]) => one))) assert.equal(total.breaks[why].calls, broken.filter(([, one]) => one === why).length, why);
 });
@@ -167,7 +220,10 @@ test("calls that lost the cache, and by what", async () => {
 test("a router's providers have caches of their own", async () => {
   const { log, broken, cached } = written.routedLog();
   const { breaks, total } = await report([await file(lines(log)), "--budgets", "none"]);
-  assert.deepEqual(breaks.map(({ call, why }) => [call, why]).sort((a, b) => a[0] - b[0]), broken);
+  assert.deepEqual(
+    breaks.map(({ call, why }) => [call, why]).sort((a, b) => a[0] - b[0]),
+    broken,
+  );
   near(total.forecast.cached_tokens, sum(cached), "what was expected of the caches", 0.001);
   // The last call found nothing, and nothing says why.
   assert.deepEqual([total.forecast.missed_calls, total.forecast.missed_tokens], [1, cached.at(-1)]);
@@ -210,14 +266,16 @@ const promptTokens = (messages) => sum(messages.map(tokensOf));
 /** What prompts cost at OpenAI's prices: whole messages from the first on that are the same are read from the cache. */
 function priced(prompts) {
   let before = [];
-  return sum(prompts.map((prompt) => {
-    let same = 0;
-    while (same < before.length && same < prompt.length && JSON.stringify(before[same]) === JSON.stringify(prompt[same])) same += 1;
-    before = prompt;
-    const [tokens, repeated] = [promptTokens(prompt), promptTokens(prompt.slice(0, same))];
-    const hit = repeated < 1024 ? 0 : Math.floor(repeated / 128) * 128;
-    return tokens - 0.9 * hit;
-  }));
+  return sum(
+    prompts.map((prompt) => {
+      let same = 0;
+      while (same < before.length && same < prompt.length && JSON.stringify(before[same]) === JSON.stringify(prompt[same])) same += 1;
+      before = prompt;
+      const [tokens, repeated] = [promptTokens(prompt), promptTokens(prompt.slice(0, same))];
+      const hit = repeated < 1024 ? 0 : Math.floor(repeated / 128) * 128;
+      return tokens - 0.9 * hit;
+    }),
+  );
 }
 
 test("the same calls through plain policies and through contextweaver", async () => {
@@ -274,8 +332,20 @@ test("what cannot be read is named with its line, and the rest is read", async (
   assert.equal(total.calls, 6);
   assert.equal(count, problems.length);
   const told = problems.map(({ file: name, line, reason }) => `${name}:${line ?? ""} ${reason}`);
-  for (const expected of [/^damaged\/rollout-1.jsonl:3 the line is not valid JSON$/, /^damaged\/other.json:1 the line is not valid JSON$/, /^damaged\/several.json:1 the file is neither JSON Lines nor JSON$/, /^damaged\/settings.json: no format/, /^damaged\/build.json: no format/, /1 \.txt$/, /^damaged\/opencode.db: .*opencode export/, /^missing.jsonl: there is no such file/]) {
-    assert.ok(told.some((one) => expected.test(one)), `${expected} in ${told.join("\n")}`);
+  for (const expected of [
+    /^damaged\/rollout-1.jsonl:3 the line is not valid JSON$/,
+    /^damaged\/other.json:1 the line is not valid JSON$/,
+    /^damaged\/several.json:1 the file is neither JSON Lines nor JSON$/,
+    /^damaged\/settings.json: no format/,
+    /^damaged\/build.json: no format/,
+    /1 \.txt$/,
+    /^damaged\/opencode.db: .*opencode export/,
+    /^missing.jsonl: there is no such file/,
+  ]) {
+    assert.ok(
+      told.some((one) => expected.test(one)),
+      `${expected} in ${told.join("\n")}`,
+    );
   }
 });
 
@@ -336,7 +406,15 @@ test("a table within 100 columns, and one HTML file that asks for nothing", asyn
   assert.equal(code, 0);
   for (const line of stdout.split("\n")) assert.ok([...line].length <= 100, line);
   assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f]|sk-ant-api03-A/);
-  for (const title of ["Conversations, the dearest first", "Calls that lost the cache", "The same calls", "results of tools", "Read more than once", "Forecast beside"]) assert.ok(stdout.includes(title), title);
+  for (const title of [
+    "Conversations, the dearest first",
+    "Calls that lost the cache",
+    "The same calls",
+    "results of tools",
+    "Read more than once",
+    "Forecast beside",
+  ])
+    assert.ok(stdout.includes(title), title);
   const html = await readFile(join(folder, "report.html"), "utf8");
   assert.match(html, /^<!doctype html>[^]*Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"[^]*<\/html>\n$/);
   assert.doesNotMatch(html, /<script|<img|<link|https?:\/\/|sk-ant-api03-A/);
@@ -345,7 +423,9 @@ test("a table within 100 columns, and one HTML file that asks for nothing", asyn
 test("the forecast of a long session is within 3 % of what the provider counted", async () => {
   const { total } = await report(["long.jsonl", "--budgets", "none"]);
   const text = await readFile(join(folder, "long.jsonl"), "utf8");
-  const counted = [...text.matchAll(/"response_id":"\w+","usage":\{"input_tokens":(\d+),"cached_input_tokens":(\d+)/g)].slice(1).map(([, input, cached]) => [Number(input), Number(cached)]);
+  const counted = [...text.matchAll(/"response_id":"\w+","usage":\{"input_tokens":(\d+),"cached_input_tokens":(\d+)/g)]
+    .slice(1)
+    .map(([, input, cached]) => [Number(input), Number(cached)]);
   const { calls, cached_tokens: cached, uncached_tokens: uncached } = total.forecast;
   assert.equal(calls, counted.length);
   near(cached, sum(counted.map(([, read]) => read)), "cached", 0.03);
@@ -375,7 +455,11 @@ test("the least prefix that is cached is that of the model", async () => {
   const repeated = async (model) => {
     const first = [{ role: "user", content: text }];
     const calls = [first, [...first, { role: "assistant", content: "Yes." }, { role: "user", content: "And now?" }]];
-    const log = calls.map((messages, at) => ({ timestamp: `2026-11-01T10:00:0${at}Z`, request: { model, messages }, response: { choices: [{ message: { role: "assistant", content: "Yes." } }] } }));
+    const log = calls.map((messages, at) => ({
+      timestamp: `2026-11-01T10:00:0${at}Z`,
+      request: { model, messages },
+      response: { choices: [{ message: { role: "assistant", content: "Yes." } }] },
+    }));
     return (await report([await file(lines(log)), "--budgets", "none"])).total;
   };
   const [third, second] = [await repeated("gemini-3-pro"), await repeated("gemini-2.5-pro")];

@@ -29,7 +29,10 @@ function balances(assert, pack) {
   assert.equal(stats.included_count + stats.dropped_count, stats.total_candidates);
   const ids = [...items.map((i) => i.id), ...stats.dropped_items.map((d) => d.item_id)];
   assert.equal(new Set(ids).size, stats.total_candidates, "every candidate once");
-  assert.ok(stats.dropped_items.every((d) => d.reason && d.stage && d.tokens >= 0), "reason, stage, tokens");
+  assert.ok(
+    stats.dropped_items.every((d) => d.reason && d.stage && d.tokens >= 0),
+    "reason, stage, tokens",
+  );
   assert.ok(stats.prompt_tokens <= stats.budget_tokens, `${stats.prompt_tokens} of ${stats.budget_tokens}`);
 }
 
@@ -40,7 +43,10 @@ export const behaviourCases = {
     balances(assert, pack);
     assert.equal(pack.phase, "answer");
     const places = pack.items.map((i) => session().findIndex((s) => s.id === i.id));
-    assert.deepEqual(places, [...places].sort((a, b) => a - b));
+    assert.deepEqual(
+      places,
+      [...places].sort((a, b) => a - b),
+    );
     const drop = pack.stats.dropped_items.find((d) => d.item_id === "s1");
     assert.deepEqual([drop.reason, drop.stage], ["sensitivity", "sensitivity"]);
     assert.ok(!pack.prompt.includes("payroll"), "the confidential item");
@@ -70,7 +76,10 @@ export const behaviourCases = {
       assert.equal(pack.stats.budget_tokens, budget_tokens);
     }
     const pinned = m.build({ phase: "answer", budget_tokens: 80, pin: ["x3"] });
-    assert.ok(pinned.items.some((i) => i.id === "x3"), "the pinned item");
+    assert.ok(
+      pinned.items.some((i) => i.id === "x3"),
+      "the pinned item",
+    );
     const error = assert.throws(() => m.build({ phase: "answer", budget_tokens: 3, pin: ["x3"] }), { code: "BUDGET_EXCEEDED" });
     assert.ok(error.details.over_by > 0, "by how much");
     assert.throws(() => m.build({ phase: "answer", pin: ["nobody"] }), { code: "NOT_FOUND" });
@@ -90,7 +99,10 @@ export const behaviourCases = {
         balances(assert, pack);
         const ids = pack.items.map((i) => i.id);
         assert.ok(ids.includes("u") && ids.includes(`result:c${n}`), `step ${n}`);
-        assert.deepEqual(ids.filter((id) => id.startsWith("c")), ids.filter((id) => id.startsWith("result:")).map((id) => id.slice(7)));
+        assert.deepEqual(
+          ids.filter((id) => id.startsWith("c")),
+          ids.filter((id) => id.startsWith("result:")).map((id) => id.slice(7)),
+        );
       }
       const { messages } = m.buildMessages({ phase: "interpret", format: "openai-chat" });
       assert.ok(messages.length > 20, `${messages.length} messages`);
@@ -129,7 +141,10 @@ export const behaviourCases = {
     // What may stand for a missing field is named, or the values that it may have.
     const missing = (path, hint) => ({ code: "MISSING_FIELD", path, hint });
     assert.throws(() => m.ingest({ ID: "x", kind: "user_turn", text: "hi" }), missing("/id", "there is `ID`; did you mean `id`?"));
-    assert.throws(() => m.ingest({ id: "x", text: "hi" }), missing("/kind", "one of: user_turn agent_msg tool_call tool_result doc_snippet retrieved_doc memory_fact plan_state policy"));
+    assert.throws(
+      () => m.ingest({ id: "x", text: "hi" }),
+      missing("/kind", "one of: user_turn agent_msg tool_call tool_result doc_snippet retrieved_doc memory_fact plan_state policy"),
+    );
     assert.throws(() => m.ingest([{ id: "x", kind: "user_turn", text: "hi" }]), { code: "INVALID_INPUT", hint: "a list of items goes to ingestAll" });
     const misspelt = (hint) => ({ code: "UNKNOWN_FIELD", hint });
     assert.throws(() => m.build({ phase: "answer", querry: "x" }), { path: "/querry", ...misspelt("did you mean `query`?") });
@@ -137,7 +152,10 @@ export const behaviourCases = {
     assert.throws(() => m.build({ phase: "answer", colour: 5 }), { path: "/colour", ...misspelt(undefined) });
     assert.throws(() => new cw.ContextManager({ budgets: {} }), { path: "/budgets", ...misspelt("did you mean `budget`?") });
     assert.throws(() => new cw.ContextManager({ policy: { floor: "public" } }), { path: "/policy/floor", code: "UNKNOWN_FIELD" });
-    assert.throws(() => new cw.ContextManager({ hooks: { context_build: () => 1 } }), { path: "/hooks/context_build", ...misspelt("did you mean `context_built`?") });
+    assert.throws(() => new cw.ContextManager({ hooks: { context_build: () => 1 } }), {
+      path: "/hooks/context_build",
+      ...misspelt("did you mean `context_built`?"),
+    });
     assert.throws(() => cw.ToolCallContext.of({}, { secret: ["a"] }), { path: "/secret", ...misspelt("did you mean `secrets`?") });
     assert.throws(() => new cw.ContextManager({ scoring: { recency_weight: 0.5, dedup_threshold: 1 } }), { code: "UNKNOWN_FIELD" });
     const error = assert.throws(() => new cw.ContextManager({ profile: "quick" }), { path: "/profile" });
@@ -182,8 +200,18 @@ export const behaviourCases = {
   "encodings of other packages count tokens"(cw, assert) {
     const text = "a <|endoftext|> b";
     const asked = [];
-    const counting = { countTokens(given, options) { asked.push([this === counting, options.disallowedSpecial.size]); return given.split(" ").length; } };
-    const encoding = { encode(given, ...special) { asked.push([this === encoding, special.flat().length]); return given.split(" "); } };
+    const counting = {
+      countTokens(given, options) {
+        asked.push([this === counting, options.disallowedSpecial.size]);
+        return given.split(" ").length;
+      },
+    };
+    const encoding = {
+      encode(given, ...special) {
+        asked.push([this === encoding, special.flat().length]);
+        return given.split(" ");
+      },
+    };
     for (const estimator of [counting, encoding]) {
       const m = new cw.ContextManager({ estimator });
       m.ingest({ id: "u", kind: "user_turn", text });
@@ -194,7 +222,10 @@ export const behaviourCases = {
       assert.equal(asked.length, count, "texts are counted once");
       m.free();
     }
-    assert.ok(asked.every(([isOwn, special]) => isOwn && special === 0), JSON.stringify(asked));
+    assert.ok(
+      asked.every(([isOwn, special]) => isOwn && special === 0),
+      JSON.stringify(asked),
+    );
     assert.throws(() => new cw.ContextManager({ estimator: { count: () => 1 } }), { code: "INVALID_INPUT", path: "/estimator" });
   },
 
@@ -206,8 +237,14 @@ export const behaviourCases = {
     for (const part of ["region: Europe", "paid late", "You are careful."]) assert.ok(pack.prompt.includes(part), part);
     assert.ok(pack.prompt.endsWith("Answer:"), "the footer");
     assert.equal(pack.stats.prompt_tokens, cw.countTokens(pack.prompt));
-    assert.deepEqual(m.facts.list().map((f) => f.key), ["region"]);
-    assert.deepEqual(m.episodes.list().map((e) => e.episode_id), ["e1"]);
+    assert.deepEqual(
+      m.facts.list().map((f) => f.key),
+      ["region"],
+    );
+    assert.deepEqual(
+      m.episodes.list().map((e) => e.episode_id),
+      ["e1"],
+    );
     m.free();
   },
 
@@ -237,7 +274,10 @@ export const behaviourCases = {
     const [{ handle, size_bytes }] = envelope.artifacts;
     assert.equal(size_bytes, bytes(LOG));
     assert.equal(new TextDecoder().decode(m.artifacts.bytes(handle)), LOG);
-    assert.ok(m.artifacts.list().some((a) => a.handle === handle), "listed");
+    assert.ok(
+      m.artifacts.list().some((a) => a.handle === handle),
+      "listed",
+    );
     const slice = m.drilldown(handle, { type: "lines", start: 10, end: 12 });
     assert.equal(slice.text, LOG.split("\n").slice(10, 12).join("\n"));
     assert.deepEqual([slice.handle, slice.selector], [handle, { type: "lines", start: 10, end: 12 }]);
@@ -312,7 +352,11 @@ export const behaviourCases = {
     const single = new cw.ContextManager();
     for (const each of session()) single.ingest(each);
     const lazy = new cw.ContextManager();
-    lazy.ingestAll((function* () { yield* session(); })());
+    lazy.ingestAll(
+      (function* () {
+        yield* session();
+      })(),
+    );
     const built = [bulk, single, lazy].map((m) => JSON.stringify(m.build({ phase: "answer", query: "ACME", explain: true })));
     assert.equal(new Set(built).size, 1);
     for (const m of [bulk, single, lazy]) m.free();
@@ -388,7 +432,10 @@ export const behaviourCases = {
   "a clock ages memories, and scores of the caller's count"(cw, assert) {
     let now = 1_000;
     const m = new cw.ContextManager({ clock: () => now, item_scores: ({ query }) => ({ d2: query === "x" ? 1 : 0 }) });
-    const entries = [{ id: "old", text: "old note", expires_at: 2_000 }, { id: "new", text: "new note" }];
+    const entries = [
+      { id: "old", text: "old note", expires_at: 2_000 },
+      { id: "new", text: "new note" },
+    ];
     const select = () => m.selectMemory({ entries, phase: "answer", budget_tokens: 100 }).selected;
     assert.deepEqual([...select()].sort(), ["new", "old"]);
     now = 2_000;
@@ -396,8 +443,7 @@ export const behaviourCases = {
     assert.ok(Array.isArray(m.consolidate().clusters));
     for (const id of ["d1", "d2"]) m.ingest(item(id, "doc_snippet", `text of ${id}, nothing to choose`));
     m.ingest(item("u1", "user_turn", "go on"));
-    const given = (query) =>
-      m.build({ phase: "answer", query, explain: true }).explanation.candidates.find((c) => c.item_id === "d2").parts.caller;
+    const given = (query) => m.build({ phase: "answer", query, explain: true }).explanation.candidates.find((c) => c.item_id === "d2").parts.caller;
     assert.deepEqual([given("x"), given("y")], [1, 0]);
     now = Number.NaN;
     assert.throws(select, (error) => error.code === "CALLBACK_FAILED");
@@ -439,16 +485,26 @@ export const behaviourCases = {
     m.ingest(item("d1", "plan_state", "Use the staging ledger."));
     const handoff = m.handoff();
     assert.ok(handoff.pack.decisions.some((d) => d.id === "d1") && handoff.markdown.includes("staging ledger"), "handoff");
-    const entries = [{ id: "m1", text: "ACME pays late", scope: "fact" }, { id: "m2", text: "likes tea", scope: "preference" }];
+    const entries = [
+      { id: "m1", text: "ACME pays late", scope: "fact" },
+      { id: "m2", text: "likes tea", scope: "preference" },
+    ];
     const choice = m.selectMemory({ entries, query: "who pays late", phase: "answer", budget_tokens: 50, ingest: true });
     assert.equal(choice.selected[0], "m1");
     assert.equal(m.events.get("memory:m1").kind, "memory_fact");
-    for (const [id, day] of [["e1", "01"], ["e2", "02"], ["e3", "03"]]) {
+    for (const [id, day] of [
+      ["e1", "01"],
+      ["e2", "02"],
+      ["e3", "03"],
+    ]) {
       m.addEpisode({ episode_id: id, summary: "user prefers dark mode", metadata: { session_id: id, timestamp: `2026-01-${day}` } });
     }
     const report = m.consolidate({ apply: true });
     assert.equal(report.promoted.length, 1);
-    assert.ok(m.facts.list().some((f) => f.fact_id === report.promoted[0].fact_id), "the promoted fact");
+    assert.ok(
+      m.facts.list().some((f) => f.fact_id === report.promoted[0].fact_id),
+      "the promoted fact",
+    );
     const pack = m.build({ phase: "answer", explain: true });
     assert.match(m.inspect({ pack, explanation: pack.explanation }).markdown, /\w/);
     assert.match(cw.buildReport({ stats: pack.stats, phase: "answer", budget: 6000 }).text, /Included/);
@@ -462,11 +518,25 @@ export const behaviourCases = {
   "reads of the log"(cw, assert) {
     const m = manager(cw);
     assert.equal(m.events.count(), 7);
-    assert.deepEqual(m.events.list({ kinds: ["user_turn"] }).map((i) => i.id), ["u1", "s1", "u2"]);
-    assert.deepEqual(m.events.list({ since: 5 }).map((i) => i.id), ["s1", "u2"]);
-    assert.deepEqual(m.events.list({ limit: 1 }).map((i) => i.id), ["p1"]);
+    assert.deepEqual(
+      m.events.list({ kinds: ["user_turn"] }).map((i) => i.id),
+      ["u1", "s1", "u2"],
+    );
+    assert.deepEqual(
+      m.events.list({ since: 5 }).map((i) => i.id),
+      ["s1", "u2"],
+    );
+    assert.deepEqual(
+      m.events.list({ limit: 1 }).map((i) => i.id),
+      ["p1"],
+    );
     assert.deepEqual(m.events.get("u1"), {
-      ...session()[1], token_estimate: 0, sensitivity: "public", metadata: {}, parent_id: null, artifact_ref: null,
+      ...session()[1],
+      token_estimate: 0,
+      sensitivity: "public",
+      metadata: {},
+      parent_id: null,
+      artifact_ref: null,
     });
     assert.throws(() => m.events.get("none"), { code: "NOT_FOUND" });
     m.free();

@@ -121,7 +121,8 @@ test("esbuild keeps the gateway for those alone who import it", async () => {
   const of = (name) => modulesIn(`export { ${name} } from "contextweaver/mcp";`);
   for (const name of ["connectDecisions", "decisionsHandler", "firewalled", "serveDecisionsStdio", "sidecar"]) assert.deepEqual(await of(name), [], name);
   assert.deepEqual(await of("gateway"), ["agent", "gateway"]);
-  for (const name of ["decisionsHandler", "firewalled"]) assert.deepEqual(await filesIn(`export { ${name} } from "contextweaver/mcp";`, /\/dist\/gateway\//), [], name);
+  for (const name of ["decisionsHandler", "firewalled"])
+    assert.deepEqual(await filesIn(`export { ${name} } from "contextweaver/mcp";`, /\/dist\/gateway\//), [], name);
   assert.deepEqual(await modulesIn(`export { otelGateway } from "contextweaver/otel";`), []);
 });
 

@@ -14,7 +14,10 @@ const [openai, agents, aiSdk] = await Promise.all(entries.map((name) => import(p
 const OPTIONS = { budget_tokens: 8_000 };
 const refuses = (run) => assert.throws(run, ({ code, path }) => (assert.deepEqual([code, path], ["INVALID_INPUT", "/cache_key"]), true));
 
-for (const [field, first] of [["messages", [{ role: "system", content: "Be brief." }]], ["input", []]]) {
+for (const [field, first] of [
+  ["messages", [{ role: "system", content: "Be brief." }]],
+  ["input", []],
+]) {
   test(`Cache key, ${field} of OpenAI's SDK: the same in all calls of a conversation, another in another`, () => {
     const conversation = (question, options) => {
       const cw = openai.contextWeaver({ tools: [], ...OPTIONS, ...options });
@@ -50,7 +53,15 @@ for (const [field, first] of [["messages", [{ role: "system", content: "Be brief
 
 test("Cache key, OpenAI's Agents SDK: beside the settings of the provider, where the model is OpenAI's", async () => {
   const asked = [];
-  const model = { getResponse: async ({ modelSettings }) => (asked.push(modelSettings), { usage: new Usage({ requests: 1 }), output: [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "yes" }] }] }) };
+  const model = {
+    getResponse: async ({ modelSettings }) => (
+      asked.push(modelSettings),
+      {
+        usage: new Usage({ requests: 1 }),
+        output: [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "yes" }] }],
+      }
+    ),
+  };
   const runs = async (name, options, modelSettings) => {
     const cw = agents.contextWeaver({ ...OPTIONS, ...options });
     const runner = new Runner({ modelProvider: cw.serve({ getModel: () => model }), tracingDisabled: true });
@@ -74,11 +85,28 @@ for (const [version, sdk] of Object.entries(SDKS)) {
   for (const [name, run] of Object.entries(HOW)) {
     test(`Cache key, AI SDK ${version}, ${name}: a middleware sets it for OpenAI's models, prepareStep where it is asked to`, async () => {
       const answer = said([{ type: "text", text: "yes" }]);
-      const stream = async () => ({ stream: sdk.convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, { type: "text-start", id: "0" }, { type: "text-delta", id: "0", delta: "yes" }, { type: "text-end", id: "0" }, { type: "finish", finishReason: answer.finishReason, usage: answer.usage }]) });
+      const stream = async () => ({
+        stream: sdk.convertArrayToReadableStream([
+          { type: "stream-start", warnings: [] },
+          { type: "text-start", id: "0" },
+          { type: "text-delta", id: "0", delta: "yes" },
+          { type: "text-end", id: "0" },
+          { type: "finish", finishReason: answer.finishReason, usage: answer.usage },
+        ]),
+      });
       const optionsOf = async (provider, { middleware, prepareStep, ...settings } = {}) => {
         const asked = [];
-        const model = new sdk.Model({ provider, doGenerate: async (params) => (asked.push(params), answer), doStream: async (params) => (asked.push(params), stream()) });
-        await run(sdk, { model: middleware ? sdk.wrapLanguageModel({ model, middleware }) : model, prompt: "Where is the parcel?", ...(prepareStep && { prepareStep }), ...settings });
+        const model = new sdk.Model({
+          provider,
+          doGenerate: async (params) => (asked.push(params), answer),
+          doStream: async (params) => (asked.push(params), stream()),
+        });
+        await run(sdk, {
+          model: middleware ? sdk.wrapLanguageModel({ model, middleware }) : model,
+          prompt: "Where is the parcel?",
+          ...(prepareStep && { prepareStep }),
+          ...settings,
+        });
         return asked[0].providerOptions?.openai;
       };
       const middleware = aiSdk.contextWeaver(OPTIONS);
@@ -91,7 +119,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const off = aiSdk.contextWeaver({ ...OPTIONS, cache_key: false });
       assert.equal(await optionsOf("openai.responses", { middleware: off }), undefined);
       off.free();
-      for (const [cache_key, expected] of [[undefined, undefined], [true, { promptCacheKey: key }], ["k", { promptCacheKey: "k" }]]) {
+      for (const [cache_key, expected] of [
+        [undefined, undefined],
+        [true, { promptCacheKey: key }],
+        ["k", { promptCacheKey: "k" }],
+      ]) {
         const { prepareStep, free } = aiSdk.contextWeaver({ ...OPTIONS, tools: {}, ...(cache_key !== undefined && { cache_key }) });
         const sent = await optionsOf("openai.responses", { prepareStep });
         if (cache_key === true) assert.match(sent.promptCacheKey, /^contextweaver-/);

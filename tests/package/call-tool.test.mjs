@@ -15,8 +15,13 @@ import { SDKS, call, modelOf, said } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
 const entries = ["anthropic", "openai", "openai-agents", "ai-sdk", "langchain", "mastra"];
-const folder = await project("call-tool", { ...Object.fromEntries(entries.map((name) => [`${name}.mjs`, `export * from "contextweaver/${name}";`])), "core.mjs": `export { ContextManager } from "contextweaver";` });
-const [anthropic, openai, agents, aiSdk, langchain, mastra, { ContextManager }] = await Promise.all([...entries, "core"].map((name) => import(pathToFileURL(join(folder, `${name}.mjs`)))));
+const folder = await project("call-tool", {
+  ...Object.fromEntries(entries.map((name) => [`${name}.mjs`, `export * from "contextweaver/${name}";`])),
+  "core.mjs": `export { ContextManager } from "contextweaver";`,
+});
+const [anthropic, openai, agents, aiSdk, langchain, mastra, { ContextManager }] = await Promise.all(
+  [...entries, "core"].map((name) => import(pathToFileURL(join(folder, `${name}.mjs`)))),
+);
 
 const OPTIONS = { budget_tokens: 8_000, max_tools: 2 };
 const QUESTION = "Count the boxes of shelf 3.";
@@ -30,9 +35,27 @@ const RIGHT = { name: PAY.name, arguments: { id: 7 } };
 
 test("call_tool, hand-written loops: resolve reads what is meant, answer says what is wrong, in every form of call", () => {
   const forms = [
-    { cw: anthropic, tool: ({ name, description, schema }) => ({ name, description, input_schema: schema }), field: "messages", call: (name, input) => ({ type: "tool_use", id: "c1", name, input }), told: ({ content }) => content },
-    { cw: openai, tool: ({ name, description, schema: parameters }) => ({ type: "function", function: { name, description, parameters } }), field: "messages", call: (name, input) => ({ type: "function", id: "c1", function: { name, arguments: JSON.stringify(input) } }), told: ({ content }) => content },
-    { cw: openai, tool: ({ name, description, schema: parameters }) => ({ type: "function", name, description, parameters }), field: "input", call: (name, input) => ({ type: "function_call", id: "f1", call_id: "c1", name, arguments: JSON.stringify(input) }), told: ({ output }) => output },
+    {
+      cw: anthropic,
+      tool: ({ name, description, schema }) => ({ name, description, input_schema: schema }),
+      field: "messages",
+      call: (name, input) => ({ type: "tool_use", id: "c1", name, input }),
+      told: ({ content }) => content,
+    },
+    {
+      cw: openai,
+      tool: ({ name, description, schema: parameters }) => ({ type: "function", function: { name, description, parameters } }),
+      field: "messages",
+      call: (name, input) => ({ type: "function", id: "c1", function: { name, arguments: JSON.stringify(input) } }),
+      told: ({ content }) => content,
+    },
+    {
+      cw: openai,
+      tool: ({ name, description, schema: parameters }) => ({ type: "function", name, description, parameters }),
+      field: "input",
+      call: (name, input) => ({ type: "function_call", id: "f1", call_id: "c1", name, arguments: JSON.stringify(input) }),
+      told: ({ output }) => output,
+    },
   ];
   for (const { cw: adapter, tool, field, call: made, told } of forms) {
     const cw = adapter.contextWeaver({ ...OPTIONS, tools: [...SHELVES.map(shelf), PAY].map(tool) });
@@ -47,11 +70,15 @@ test("call_tool, hand-written loops: resolve reads what is meant, answer says wh
     assert.match(told(cw.answer(made("call_tool", WRONG))), /There is no tool "pay_invoces"\. Is it pay_invoice\?/);
     assert.match(told(cw.answer(made("call_tool", { name: PAY.name, arguments: {} }))), /^id: missing/);
     // Half of a surrogate pair is no word to search for.
-    for (const made_up of [made("call_tool", { name: "pay\ud800" }), made("find_tools", { query: "pay \ud800" })]) assert.match(told(cw.answer(made_up)), /pay_invoice/);
+    for (const made_up of [made("call_tool", { name: "pay\ud800" }), made("find_tools", { query: "pay \ud800" })])
+      assert.match(told(cw.answer(made_up)), /pay_invoice/);
     // Every other call is what it is.
     for (const other of [made("call_tool", WRONG), made(PAY.name, { id: 7 }), made("find_tools", { query: "x" })]) assert.equal(cw.resolve(other), other);
     // Another question leaves the list as it is.
-    assert.deepEqual(names(fit({ role: "user", content: QUESTION }, { role: "assistant", content: "Six." }, { role: "user", content: "Pay the invoice 7." })), first);
+    assert.deepEqual(
+      names(fit({ role: "user", content: QUESTION }, { role: "assistant", content: "Six." }, { role: "user", content: "Pay the invoice 7." })),
+      first,
+    );
     cw.free();
     const few = adapter.contextWeaver({ ...OPTIONS, tools: [tool(PAY)] });
     assert.deepEqual(names(few.fit({ model: "m", max_tokens: 10, [field]: [{ role: "user", content: QUESTION }] })), [PAY.name]);
@@ -65,7 +92,10 @@ test("call_tool, loops of the SDKs of Anthropic and OpenAI: the tool is run by w
   const shelves = SHELVES.map(shelf);
   const run = async (input, context) => (paid.push([input, context]), "paid");
   const runnable = { name: PAY.name, description: PAY.description, input_schema: PAY.schema, run, parse: (input) => ({ ...input, parsed: true }) };
-  const cw = anthropic.contextWeaver({ ...OPTIONS, tools: [...shelves.map(({ name, description, schema }) => ({ name, description, input_schema: schema })), runnable] });
+  const cw = anthropic.contextWeaver({
+    ...OPTIONS,
+    tools: [...shelves.map(({ name, description, schema }) => ({ name, description, input_schema: schema })), runnable],
+  });
   const own = cw.tools.find(({ name }) => name === "call_tool");
   const context = { toolUse: { id: "c1" } };
   assert.equal(await own.run(own.parse(RIGHT), context), "paid");
@@ -78,7 +108,13 @@ test("call_tool, loops of the SDKs of Anthropic and OpenAI: the tool is run by w
   cw.free();
 
   const asRun = ({ name, description, schema: parameters }, more) => ({ type: "function", function: { name, description, parameters, ...more } });
-  const chat = openai.contextWeaver({ ...OPTIONS, tools: [...shelves.map((one) => asRun(one)), asRun(PAY, { parse: JSON.parse, function: async (input, runner) => (paid.push([input, runner]), { paid: true }) })] });
+  const chat = openai.contextWeaver({
+    ...OPTIONS,
+    tools: [
+      ...shelves.map((one) => asRun(one)),
+      asRun(PAY, { parse: JSON.parse, function: async (input, runner) => (paid.push([input, runner]), { paid: true }) }),
+    ],
+  });
   const { function: inner } = chat.tools.find((one) => one.function?.name === "call_tool");
   assert.equal(await inner.function(inner.parse(JSON.stringify(RIGHT)), "runner"), `{"paid":true}`);
   assert.deepEqual(paid, [[{ id: 7 }, "runner"]]);
@@ -90,16 +126,37 @@ test("call_tool, loops of the SDKs of Anthropic and OpenAI: the tool is run by w
 for (const [version, sdk] of Object.entries(SDKS)) {
   /** The tools of the SDK: one that waits for approval, one with a schema that changes what it is given, one that runs elsewhere. */
   const sdkTools = (paid) => ({
-    ...Object.fromEntries(SHELVES.map((name) => [name, sdk.tool({ description: shelf(name).description, inputSchema: z.object({}), execute: async () => name })])),
-    pay_invoice: sdk.tool({ description: PAY.description, inputSchema: z.object({ id: z.number() }), needsApproval: true, execute: async ({ id }) => (paid.push(id), "paid") }),
-    weigh_parcel: sdk.tool({ description: "Weighs a parcel", inputSchema: z.object({ id: z.coerce.number().default(3) }), execute: async (input) => input, toModelOutput: ({ output }) => ({ type: "text", value: `weighed ${output.id}` }) }),
+    ...Object.fromEntries(
+      SHELVES.map((name) => [name, sdk.tool({ description: shelf(name).description, inputSchema: z.object({}), execute: async () => name })]),
+    ),
+    pay_invoice: sdk.tool({
+      description: PAY.description,
+      inputSchema: z.object({ id: z.number() }),
+      needsApproval: true,
+      execute: async ({ id }) => (paid.push(id), "paid"),
+    }),
+    weigh_parcel: sdk.tool({
+      description: "Weighs a parcel",
+      inputSchema: z.object({ id: z.coerce.number().default(3) }),
+      execute: async (input) => input,
+      toModelOutput: ({ output }) => ({ type: "text", value: `weighed ${output.id}` }),
+    }),
     ask_browser: sdk.tool({ description: "Asks the browser", inputSchema: z.object({}) }),
   });
   const asked = [];
   const scripted = (...turns) => modelOf(sdk, (params) => (asked.push(params), turns[Math.min(asked.length, turns.length) - 1]));
   const namesOf = ({ tools }) => tools.map(({ name }) => name);
   const promptOf = (params) => JSON.stringify(params.prompt);
-  const approve = (messages) => [...messages, { role: "tool", content: messages.at(-1).content.filter(({ type }) => type === "tool-approval-request").map(({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved: true })) }];
+  const approve = (messages) => [
+    ...messages,
+    {
+      role: "tool",
+      content: messages
+        .at(-1)
+        .content.filter(({ type }) => type === "tool-approval-request")
+        .map(({ approvalId }) => ({ type: "tool-approval-response", approvalId, approved: true })),
+    },
+  ];
   const done = said([{ type: "text", text: "done" }]);
 
   test(`call_tool, AI SDK ${version}: prepareStep runs what is meant, after its approval, also in another process`, async () => {
@@ -108,7 +165,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     const begin = (manager) => aiSdk.contextWeaver({ ...OPTIONS, tools: sdkTools(paid), ...(manager && { manager }) });
     const cw = begin();
     const settings = ({ tools, prepareStep }, model, messages) => ({ model, tools, prepareStep, messages, stopWhen: sdk.stop(5) });
-    const model = scripted(said([call("w", "call_tool", { name: "weigh_parcel", arguments: { id: "12" } })]), said([call("b", "call_tool", { name: "ask_browser", arguments: {} })]), said([call("x", "call_tool", WRONG)]), said([call("p", "call_tool", RIGHT)]), done);
+    const model = scripted(
+      said([call("w", "call_tool", { name: "weigh_parcel", arguments: { id: "12" } })]),
+      said([call("b", "call_tool", { name: "ask_browser", arguments: {} })]),
+      said([call("x", "call_tool", WRONG)]),
+      said([call("p", "call_tool", RIGHT)]),
+      done,
+    );
     const question = [{ role: "user", content: QUESTION }];
     const { response, content } = await sdk.generateText(settings(cw, model, question));
     // The schema made a number of it, and the model is told in the tool's words.
@@ -130,18 +193,39 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       asked.length = 0;
       const paid = [];
       const middleware = aiSdk.contextWeaver(OPTIONS);
-      const inputs = [{ type: "tool-input-start", id: "w", toolName: "call_tool" }, { type: "tool-input-delta", id: "w", delta: "{" }, { type: "tool-input-end", id: "w" }];
-      const turn = said([...(how === "streamText" ? inputs : []), call("w", "call_tool", { name: "weigh_parcel", arguments: {} }), call("p", "call_tool", RIGHT), call("x", "call_tool", WRONG)]);
+      const inputs = [
+        { type: "tool-input-start", id: "w", toolName: "call_tool" },
+        { type: "tool-input-delta", id: "w", delta: "{" },
+        { type: "tool-input-end", id: "w" },
+      ];
+      const turn = said([
+        ...(how === "streamText" ? inputs : []),
+        call("w", "call_tool", { name: "weigh_parcel", arguments: {} }),
+        call("p", "call_tool", RIGHT),
+        call("x", "call_tool", WRONG),
+      ]);
       const model = sdk.wrapLanguageModel({ model: scripted(turn, done), middleware });
       const parts = [];
       const settings = { model, tools: sdkTools(paid), stopWhen: sdk.stop(5), prompt: QUESTION };
       const result = how === "generateText" ? await sdk.generateText(settings) : sdk.streamText(settings);
       if (how === "streamText") for await (const part of result.fullStream) parts.push(part);
       const { content } = (await result.steps)[0];
-      assert.ok(parts.every(({ toolName }, at) => toolName !== "call_tool" || !parts[at].type.startsWith("tool-input")), how);
-      const calls = content.filter(({ type }) => type === "tool-call").map(({ toolName, input, providerExecuted = false }) => [toolName, input, providerExecuted]);
-      assert.deepEqual(calls, [["weigh_parcel", { id: 3 }, false], ["pay_invoice", { id: 7 }, false], ["call_tool", WRONG, true]]);
-      assert.deepEqual(content.filter(({ type }) => type === "tool-approval-request").map(({ toolCall }) => toolCall.toolName), ["pay_invoice"]);
+      assert.ok(
+        parts.every(({ toolName }, at) => toolName !== "call_tool" || !parts[at].type.startsWith("tool-input")),
+        how,
+      );
+      const calls = content
+        .filter(({ type }) => type === "tool-call")
+        .map(({ toolName, input, providerExecuted = false }) => [toolName, input, providerExecuted]);
+      assert.deepEqual(calls, [
+        ["weigh_parcel", { id: 3 }, false],
+        ["pay_invoice", { id: 7 }, false],
+        ["call_tool", WRONG, true],
+      ]);
+      assert.deepEqual(
+        content.filter(({ type }) => type === "tool-approval-request").map(({ toolCall }) => toolCall.toolName),
+        ["pay_invoice"],
+      );
       assert.match(content.find(({ type, toolName }) => type === "tool-result" && toolName === "call_tool").output, /Is it pay_invoice\?/);
       assert.deepEqual(paid, []);
       middleware.free();
@@ -166,10 +250,17 @@ test("call_tool, OpenAI's Agents SDK: the agent's own tool is called, and waits 
   for (const stream of [false, true]) {
     const paid = [];
     const parameters = { type: "object", properties: { id: { type: "integer" } }, required: ["id"], additionalProperties: false };
-    const simple = (name, execute, more) => agentTool({ name, description: shelf(name).description, strict: false, parameters: { ...parameters, required: [] }, execute, ...more });
-    const tools = [...SHELVES.map((name) => simple(name, async () => name)), simple(PAY.name, async ({ id }) => (paid.push(id), "paid"), { description: PAY.description, parameters, needsApproval: true })];
+    const simple = (name, execute, more) =>
+      agentTool({ name, description: shelf(name).description, strict: false, parameters: { ...parameters, required: [] }, execute, ...more });
+    const tools = [
+      ...SHELVES.map((name) => simple(name, async () => name)),
+      simple(PAY.name, async ({ id }) => (paid.push(id), "paid"), { description: PAY.description, parameters, needsApproval: true }),
+    ];
     const fn = (callId, input) => ({ type: "function_call", callId, name: "call_tool", arguments: JSON.stringify(input), status: "completed" });
-    const turns = [[fn("p", RIGHT), fn("x", WRONG)], [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done" }] }]];
+    const turns = [
+      [fn("p", RIGHT), fn("x", WRONG)],
+      [{ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done" }] }],
+    ];
     const lists = [];
     const next = ({ tools: given }) => (lists.push(given.map(({ name }) => name).join()), turns[lists.length - 1]);
     const model = {
@@ -198,7 +289,11 @@ test("call_tool, OpenAI's Agents SDK: the agent's own tool is called, and waits 
 });
 
 test("call_tool, LangChain: the agent's own tool is called, and whoever watches calls sees which it is", async () => {
-  const turns = [{ content: [{ type: "tool_use", id: "p", name: "call_tool", input: RIGHT }], tool_calls: [{ type: "tool_call", id: "p", name: "call_tool", args: RIGHT }] }, { content: "", tool_calls: [{ type: "tool_call", id: "x", name: "call_tool", args: WRONG }] }, { content: "done" }];
+  const turns = [
+    { content: [{ type: "tool_use", id: "p", name: "call_tool", input: RIGHT }], tool_calls: [{ type: "tool_call", id: "p", name: "call_tool", args: RIGHT }] },
+    { content: "", tool_calls: [{ type: "tool_call", id: "x", name: "call_tool", args: WRONG }] },
+    { content: "done" },
+  ];
   class Scripted extends BaseChatModel {
     lists = [];
     _llmType() {
@@ -214,7 +309,10 @@ test("call_tool, LangChain: the agent's own tool is called, and whoever watches 
   }
   const paid = [];
   const watched = [];
-  const tools = [...SHELVES.map((name) => langchainTool(async () => name, { name, description: shelf(name).description, schema: z.object({}) })), langchainTool(async ({ id }) => (paid.push(id), "paid"), { name: PAY.name, description: PAY.description, schema: z.object({ id: z.number() }) })];
+  const tools = [
+    ...SHELVES.map((name) => langchainTool(async () => name, { name, description: shelf(name).description, schema: z.object({}) })),
+    langchainTool(async ({ id }) => (paid.push(id), "paid"), { name: PAY.name, description: PAY.description, schema: z.object({ id: z.number() }) }),
+  ];
   const watch = { name: "watch", wrapToolCall: (request, handler) => (watched.push(request.toolCall.name), handler(request)) };
   const cw = langchain.contextWeaver(OPTIONS);
   const model = new Scripted({});
@@ -230,12 +328,30 @@ test("call_tool, Mastra: it runs what is free to run, and offers what a human ha
   const sdk = SDKS[7];
   const paid = [];
   const tools = {
-    ...Object.fromEntries(SHELVES.map((name) => [name, createTool({ id: name, description: shelf(name).description, inputSchema: z.object({}), execute: async () => name })])),
-    weigh_parcel: createTool({ id: "weigh_parcel", description: "Weighs a parcel", inputSchema: z.object({ id: z.number() }), execute: async ({ id }) => ({ weighed: id }) }),
-    pay_invoice: createTool({ id: PAY.name, description: PAY.description, inputSchema: z.object({ id: z.number() }), requireApproval: true, execute: async ({ id }) => (paid.push(id), "paid") }),
+    ...Object.fromEntries(
+      SHELVES.map((name) => [name, createTool({ id: name, description: shelf(name).description, inputSchema: z.object({}), execute: async () => name })]),
+    ),
+    weigh_parcel: createTool({
+      id: "weigh_parcel",
+      description: "Weighs a parcel",
+      inputSchema: z.object({ id: z.number() }),
+      execute: async ({ id }) => ({ weighed: id }),
+    }),
+    pay_invoice: createTool({
+      id: PAY.name,
+      description: PAY.description,
+      inputSchema: z.object({ id: z.number() }),
+      requireApproval: true,
+      execute: async ({ id }) => (paid.push(id), "paid"),
+    }),
   };
   const asked = [];
-  const turns = [said([call("w", "call_tool", { name: "weigh_parcel", arguments: { id: 12 } })]), said([call("x", "call_tool", WRONG)]), said([call("p", "call_tool", RIGHT)]), said([{ type: "text", text: "done" }])];
+  const turns = [
+    said([call("w", "call_tool", { name: "weigh_parcel", arguments: { id: 12 } })]),
+    said([call("x", "call_tool", WRONG)]),
+    said([call("p", "call_tool", RIGHT)]),
+    said([{ type: "text", text: "done" }]),
+  ];
   const model = modelOf(sdk, (params) => (asked.push(params), turns[asked.length - 1]));
   const cw = mastra.contextWeaver(OPTIONS);
   const agent = new MastraAgent({ id: "a", name: "a", instructions: "Be brief.", model, tools, inputProcessors: [cw] });

@@ -49,7 +49,10 @@ const shop = (openapi = "3.1.0", more = {}) => ({
         operationId: "create order",
         summary: "Place an order",
         servers: [{ url: "https://ann:secret@write.example.com/v1?token=abc" }],
-        requestBody: { required: true, content: { "text/csv": { schema: { type: "string" } }, "application/json": { schema: { $ref: "#/components/schemas/Order" } } } },
+        requestBody: {
+          required: true,
+          content: { "text/csv": { schema: { type: "string" } }, "application/json": { schema: { $ref: "#/components/schemas/Order" } } },
+        },
       },
       get: { operationId: "getOrder", summary: "List orders" },
     },
@@ -66,7 +69,11 @@ const shop = (openapi = "3.1.0", more = {}) => ({
           note: { $ref: "#/components/schemas/Note" },
         },
       },
-      Line: { type: "object", properties: { sku: { type: "string", example: "A-1" }, parts: { type: "array", items: { $ref: "#/components/schemas/Line" } } }, "x-owner": "shop" },
+      Line: {
+        type: "object",
+        properties: { sku: { type: "string", example: "A-1" }, parts: { type: "array", items: { $ref: "#/components/schemas/Line" } } },
+        "x-owner": "shop",
+      },
       Note: openapi.startsWith("3.0") ? { type: "string", nullable: true, maxLength: 80 } : { type: ["string", "null"], maxLength: 80 },
     },
     securitySchemes: {
@@ -83,12 +90,15 @@ for (const version of ["3.0.3", "3.1.0"]) {
     const before = structuredClone(given);
     const catalog = Catalog.fromOpenApi(given);
     assert.deepEqual(given, before, "nothing that was given is changed");
-    assert.deepEqual(catalog.items().map(({ id, name }) => [id, name]), [
-      ["openapi:DELETE /orders/{id}", "delete_orders_id"],
-      ["openapi:create order", "create_order"],
-      ["openapi:getOrder", "getOrder"],
-      ["openapi:getOrder#2", "getOrder_2"],
-    ]);
+    assert.deepEqual(
+      catalog.items().map(({ id, name }) => [id, name]),
+      [
+        ["openapi:DELETE /orders/{id}", "delete_orders_id"],
+        ["openapi:create order", "create_order"],
+        ["openapi:getOrder", "getOrder"],
+        ["openapi:getOrder#2", "getOrder_2"],
+      ],
+    );
     const order = catalog.get("openapi:getOrder");
     assert.equal(order.description, "Get an order\n\nWith all of its lines.");
     assert.deepEqual([order.kind, order.namespace, order.tags, order.side_effects], ["tool", "orders", ["orders", "read_only"], false]);
@@ -110,7 +120,10 @@ for (const version of ["3.0.3", "3.1.0"]) {
       parameters: { id: { in: "path", name: "id" }, expand: { in: "query", name: "expand" }, query_id: { in: "query", name: "id" } },
     });
     const cancel = catalog.get("openapi:DELETE /orders/{id}");
-    assert.deepEqual([cancel.tags, cancel.side_effects, cancel.metadata.openapi.deprecated, cancel.metadata.openapi.security], [["destructive", "deprecated"], true, true, []]);
+    assert.deepEqual(
+      [cancel.tags, cancel.side_effects, cancel.metadata.openapi.deprecated, cancel.metadata.openapi.security],
+      [["destructive", "deprecated"], true, true, []],
+    );
 
     const { args_schema, metadata } = catalog.get("openapi:create order");
     assert.deepEqual(args_schema.required, ["body"]);
@@ -118,7 +131,10 @@ for (const version of ["3.0.3", "3.1.0"]) {
       type: "object",
       required: ["lines"],
       properties: {
-        lines: { type: "array", items: { type: "object", properties: { sku: { type: "string", examples: ["A-1"] }, parts: { type: "array", items: { type: "object" } } } } },
+        lines: {
+          type: "array",
+          items: { type: "object", properties: { sku: { type: "string", examples: ["A-1"] }, parts: { type: "array", items: { type: "object" } } } },
+        },
         note: { type: ["string", "null"], maxLength: 80 },
       },
     });
@@ -133,7 +149,12 @@ for (const version of ["3.0.3", "3.1.0"]) {
       ["openapi-argument-renamed", "warning", "openapi:getOrder", "/paths/~1orders~1{id}/get/parameters/3"],
       ["openapi-duplicate-id", "warning", "openapi:getOrder#2", "/paths/~1orders/get/operationId"],
       ["openapi-media", "info", "openapi:create order", "/paths/~1orders/post/requestBody/content"],
-      ["openapi-cycle", "warning", "openapi:create order", "/paths/~1orders/post/requestBody/content/application~1json/schema/properties/lines/items/properties/parts/items"],
+      [
+        "openapi-cycle",
+        "warning",
+        "openapi:create order",
+        "/paths/~1orders/post/requestBody/content/application~1json/schema/properties/lines/items/properties/parts/items",
+      ],
       ["openapi-server", "warning", "openapi:create order", "/paths/~1orders/post"],
     ]);
     assert.equal(new Router(catalog).route("cancel the order").candidate_ids[0], "openapi:DELETE /orders/{id}");
@@ -144,7 +165,10 @@ for (const version of ["3.0.3", "3.1.0"]) {
 test("OpenAPI 3.0: what its schemas say in their own way", () => {
   const schema = { type: "number", minimum: 1, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false, nullable: true, enum: [2, 3], xml: { name: "n" } };
   const of = (version, one) =>
-    Catalog.fromOpenApi({ openapi: version, paths: { "/a": { get: { operationId: "a", parameters: [{ name: "n", in: "query", schema: one, deprecated: true }] } } } }).get("openapi:a").args_schema.properties.n;
+    Catalog.fromOpenApi({
+      openapi: version,
+      paths: { "/a": { get: { operationId: "a", parameters: [{ name: "n", in: "query", schema: one, deprecated: true }] } } },
+    }).get("openapi:a").args_schema.properties.n;
   assert.deepEqual(of("3.0.0", schema), { type: ["number", "null"], exclusiveMinimum: 1, maximum: 9, enum: [2, 3, null], deprecated: true });
   assert.deepEqual(of("3.1.0", { type: "integer", exclusiveMinimum: 1, const: 2 }), { type: "integer", exclusiveMinimum: 1, const: 2, deprecated: true });
   assert.deepEqual(of("3.1.0", true), { deprecated: true });
@@ -156,7 +180,21 @@ test("OpenAPI: what cannot be read is left out and told, or raised", () => {
     openapi: "3.1.0",
     webhooks: { paid: { post: {} } },
     paths: {
-      "/a": { get: 7, put: { operationId: 5 }, post: { operationId: "ok", parameters: [null, { name: "x" }, { $ref: "other.json#/x" }, { $ref: "#/nowhere" }, { name: "s", in: "query", schema: { $ref: "http://127.0.0.1:1/x" } }], requestBody: { content: {} } } },
+      "/a": {
+        get: 7,
+        put: { operationId: 5 },
+        post: {
+          operationId: "ok",
+          parameters: [
+            null,
+            { name: "x" },
+            { $ref: "other.json#/x" },
+            { $ref: "#/nowhere" },
+            { name: "s", in: "query", schema: { $ref: "http://127.0.0.1:1/x" } },
+          ],
+          requestBody: { content: {} },
+        },
+      },
       "/b": { patch: { operationId: "list", parameters: {} } },
       "/c": 3,
       "/d": { $ref: "#/components/pathItems/none" },
@@ -165,13 +203,32 @@ test("OpenAPI: what cannot be read is left out and told, or raised", () => {
     },
   };
   const catalog = Catalog.fromOpenApi(broken);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["openapi:ok"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["openapi:ok"],
+  );
   assert.deepEqual(catalog.get("openapi:ok").args_schema, { type: "object", properties: { s: {} } });
   const findings = catalog.findings();
   const left = findings.filter(({ index }) => index !== undefined).map(({ code, severity, path }) => [code, severity, path]);
-  assert.deepEqual(left, ["/paths/~1a/get", "/paths/~1a/put/operationId", "/paths/~1b/patch/parameters", "/paths/~1c", "/paths/~1d", "/paths/~1e"].map((path) => ["openapi-invalid", "error", path]));
+  assert.deepEqual(
+    left,
+    ["/paths/~1a/get", "/paths/~1a/put/operationId", "/paths/~1b/patch/parameters", "/paths/~1c", "/paths/~1d", "/paths/~1e"].map((path) => [
+      "openapi-invalid",
+      "error",
+      path,
+    ]),
+  );
   const noted = findings.filter(({ index, item_id }) => index === undefined && item_id === "openapi:ok").map(({ code }) => code);
-  assert.deepEqual(noted, ["openapi-parameter", "openapi-parameter", "openapi-ref", "openapi-parameter", "openapi-ref", "openapi-parameter", "openapi-body", "openapi-ref"]);
+  assert.deepEqual(noted, [
+    "openapi-parameter",
+    "openapi-parameter",
+    "openapi-ref",
+    "openapi-parameter",
+    "openapi-ref",
+    "openapi-parameter",
+    "openapi-body",
+    "openapi-ref",
+  ]);
   assert.ok(findings.some(({ code, severity }) => code === "openapi-webhooks" && severity === "info"));
   refuses(() => Catalog.fromOpenApi(broken, { on_invalid: "raise" }), "INVALID_INPUT", "/paths/~1a/get");
 
@@ -192,7 +249,9 @@ test("OpenAPI: what cannot be read is left out and told, or raised", () => {
 });
 
 test("OpenAPI: names are callable, and ids are one each", () => {
-  const paths = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`/${"very-long-".repeat(10)}/${at}`, { get: {}, post: { operationId: at % 2 ? "same" : "same " } }]));
+  const paths = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [`/${"very-long-".repeat(10)}/${at}`, { get: {}, post: { operationId: at % 2 ? "same" : "same " } }]),
+  );
   const catalog = Catalog.fromOpenApi({ openapi: "3.1.0", paths: { ...paths, "/": { get: {} }, "/ü": { get: { operationId: "ü" } } } }, { server: "shop" });
   const items = catalog.items();
   assert.equal(items.length, 122);
@@ -204,11 +263,21 @@ test("OpenAPI: names are callable, and ids are one each", () => {
 });
 
 test("OpenAPI: of arguments that are too large the upper part is whole", () => {
-  const level = (at) => ({ type: "object", properties: Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, { $ref: `#/components/schemas/S${at + 1}` }])) });
+  const level = (at) => ({
+    type: "object",
+    properties: Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, { $ref: `#/components/schemas/S${at + 1}` }])),
+  });
   const schemas = { ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`S${at}`, level(at)])), S12: { type: "string" } };
   const schema = { type: "object", properties: { deep: { $ref: "#/components/schemas/S0" }, last: { type: "string" } } };
-  const catalog = Catalog.fromOpenApi({ openapi: "3.1.0", components: { schemas }, paths: { "/a": { post: { operationId: "a", requestBody: { content: { "application/json": { schema } } } } } } });
-  assert.deepEqual(findingsOf(catalog).map(([code]) => code), ["openapi-schema-cut"]);
+  const catalog = Catalog.fromOpenApi({
+    openapi: "3.1.0",
+    components: { schemas },
+    paths: { "/a": { post: { operationId: "a", requestBody: { content: { "application/json": { schema } } } } } },
+  });
+  assert.deepEqual(
+    findingsOf(catalog).map(([code]) => code),
+    ["openapi-schema-cut"],
+  );
   const { properties } = catalog.get("openapi:a").args_schema.properties.body;
   assert.deepEqual(properties.last, { type: "string" });
   assert.deepEqual(Object.keys(properties.deep.properties), ["a", "b", "c", "d", "e"]);
@@ -220,8 +289,22 @@ const nodes = (value) => 1 + (value !== null && typeof value === "object" ? Obje
 
 test("OpenAPI: hostile documents cost bounded work", () => {
   // Each level refers to the next twice, so that they stand for 2^60 schemas.
-  const schemas = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`S${at}`, { type: "object", properties: { a: { $ref: `#/components/schemas/S${at + 1}` }, b: { $ref: `#/components/schemas/S${at + 1}` } } }]));
-  const doubling = { openapi: "3.1.0", components: { schemas }, paths: Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`/${at}`, { post: { requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/S0" } } } } } }])) };
+  const schemas = Object.fromEntries(
+    Array.from({ length: 60 }, (_, at) => [
+      `S${at}`,
+      { type: "object", properties: { a: { $ref: `#/components/schemas/S${at + 1}` }, b: { $ref: `#/components/schemas/S${at + 1}` } } },
+    ]),
+  );
+  const doubling = {
+    openapi: "3.1.0",
+    components: { schemas },
+    paths: Object.fromEntries(
+      Array.from({ length: 2000 }, (_, at) => [
+        `/${at}`,
+        { post: { requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/S0" } } } } } },
+      ]),
+    ),
+  };
   const cut = Catalog.fromOpenApi(doubling);
   assert.equal(cut.size, 2000);
   assert.ok(findingsOf(cut).some(([code]) => code === "openapi-schema-cut"));
@@ -234,16 +317,37 @@ test("OpenAPI: hostile documents cost bounded work", () => {
   const enormous = {
     openapi: "3.1.0",
     components: {
-      pathItems: { All: { description: long, get: { description: long, tags: [long], parameters: Array.from({ length: 400 }, (_, at) => ({ name: `p${at}`, in: "query", description: long })) } } },
+      pathItems: {
+        All: {
+          description: long,
+          get: { description: long, tags: [long], parameters: Array.from({ length: 400 }, (_, at) => ({ name: `p${at}`, in: "query", description: long })) },
+        },
+      },
       schemas: { Loop: { $ref: "#/components/schemas/Loop" }, Wide: { allOf: Array.from({ length: 50_000 }, () => ({ $ref: "#/components/schemas/Wide" })) } },
     },
-    paths: { "/loop": { put: { operationId: "loop", requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/Loop" } } } } } }, "/wide": { put: { operationId: "wide", requestBody: { content: { a: { schema: { $ref: "#/components/schemas/Wide" } } } } } } },
+    paths: {
+      "/loop": { put: { operationId: "loop", requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/Loop" } } } } } },
+      "/wide": { put: { operationId: "wide", requestBody: { content: { a: { schema: { $ref: "#/components/schemas/Wide" } } } } } },
+    },
   };
   for (let at = 0; at < 3000; at += 1) enormous.paths[`/${at}`] = { $ref: "#/components/pathItems/All" };
   const refused = Catalog.fromOpenApi(enormous);
-  assert.deepEqual(refused.items().map(({ id }) => id), ["openapi:loop", "openapi:wide"]);
-  const deep = { openapi: "3.1.0", paths: { "/a": { get: { operationId: "deep", parameters: [{ name: "d", in: "query", schema: Array.from({ length: 60 }).reduce((inner) => ({ items: inner }), {}) }] } } } };
-  assert.deepEqual(findingsOf(Catalog.fromOpenApi(deep)).map(([code]) => code), ["openapi-schema-cut"]);
+  assert.deepEqual(
+    refused.items().map(({ id }) => id),
+    ["openapi:loop", "openapi:wide"],
+  );
+  const deep = {
+    openapi: "3.1.0",
+    paths: {
+      "/a": {
+        get: { operationId: "deep", parameters: [{ name: "d", in: "query", schema: Array.from({ length: 60 }).reduce((inner) => ({ items: inner }), {}) }] },
+      },
+    },
+  };
+  assert.deepEqual(
+    findingsOf(Catalog.fromOpenApi(deep)).map(([code]) => code),
+    ["openapi-schema-cut"],
+  );
 });
 
 const skill = (front, path = "skills/refunds/SKILL.md") => ({ path, text: `---\n${front}\n---\n\n# Refunds\n\nFirst, find the order. name: no field\n` });
@@ -300,12 +404,39 @@ test("skills: what is not as the format says", () => {
     null,
   ];
   const catalog = Catalog.fromSkills(given);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["skill:Refunds!", "skill:refunds", "skill:refunds#2", "skill:refunds#3", "skill:refunds#4"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["skill:Refunds!", "skill:refunds", "skill:refunds#2", "skill:refunds#3", "skill:refunds#4"],
+  );
   const left = catalog.findings().filter(({ index }) => index !== undefined);
-  assert.deepEqual(left.map(({ index, path }) => [index, path]), [[5, "/5/text"], [6, "/6/text"], [7, "/7/text"], [8, "/8/text"], [9, "/9/text"], [10, "/10/path"], [11, "/11/text"], [12, "/12"]]);
+  assert.deepEqual(
+    left.map(({ index, path }) => [index, path]),
+    [
+      [5, "/5/text"],
+      [6, "/6/text"],
+      [7, "/7/text"],
+      [8, "/8/text"],
+      [9, "/9/text"],
+      [10, "/10/path"],
+      [11, "/11/text"],
+      [12, "/12"],
+    ],
+  );
   assert.ok(left.every(({ code, severity }) => code === "skill-invalid" && severity === "error"));
-  const noted = catalog.findings().filter(({ index }) => index === undefined).map(({ code, item_id }) => `${item_id} ${code}`);
-  for (const one of ["skill:Refunds! skill-name", "skill:Refunds! skill-folder", "skill:refunds skill-description", "skill:refunds#2 skill-field", "skill:refunds#2 skill-line", "skill:refunds#2 skill-duplicate", "skill:refunds#3 skill-yaml", "skill:refunds#4 skill-quote"]) {
+  const noted = catalog
+    .findings()
+    .filter(({ index }) => index === undefined)
+    .map(({ code, item_id }) => `${item_id} ${code}`);
+  for (const one of [
+    "skill:Refunds! skill-name",
+    "skill:Refunds! skill-folder",
+    "skill:refunds skill-description",
+    "skill:refunds#2 skill-field",
+    "skill:refunds#2 skill-line",
+    "skill:refunds#2 skill-duplicate",
+    "skill:refunds#3 skill-yaml",
+    "skill:refunds#4 skill-quote",
+  ]) {
     assert.ok(noted.includes(one), `${one} in ${noted.join(", ")}`);
   }
   refuses(() => Catalog.fromSkills(given, { on_invalid: "raise" }), "MISSING_FIELD", "/5/text");
@@ -337,23 +468,35 @@ test("skills: hostile files cost bounded work", async () => {
 });
 
 const CARDS = {
-  "0.3": {
+  0.3: {
     protocolVersion: "0.3.0",
     name: "Route Planner",
     description: "Plans routes.",
     url: "https://ann:secret@planner.example.com/a2a?key=abc",
     preferredTransport: "JSONRPC",
-    additionalInterfaces: [{ url: "https://planner.example.com/a2a", transport: "JSONRPC" }, { url: "https://planner.example.com/rest", transport: "HTTP+JSON" }],
+    additionalInterfaces: [
+      { url: "https://planner.example.com/a2a", transport: "JSONRPC" },
+      { url: "https://planner.example.com/rest", transport: "HTTP+JSON" },
+    ],
     provider: { organization: "Maps Inc.", url: "https://maps.example.com" },
     version: "1.2.0",
     capabilities: { streaming: true, pushNotifications: false },
     supportsAuthenticatedExtendedCard: true,
-    securitySchemes: { google: { type: "openIdConnect", openIdConnectUrl: "https://accounts.example.com" }, key: { type: "apiKey", in: "header", name: "X-Key", description: "hunter2" } },
+    securitySchemes: {
+      google: { type: "openIdConnect", openIdConnectUrl: "https://accounts.example.com" },
+      key: { type: "apiKey", in: "header", name: "X-Key", description: "hunter2" },
+    },
     security: [{ google: ["openid"] }, { key: [] }],
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain", "application/json"],
     skills: [
-      { id: "route", name: "Traffic-aware route", description: "Finds the fastest way between two places.", tags: ["maps", "routing"], examples: ["From Berlin to Rome"] },
+      {
+        id: "route",
+        name: "Traffic-aware route",
+        description: "Finds the fastest way between two places.",
+        tags: ["maps", "routing"],
+        examples: ["From Berlin to Rome"],
+      },
       { id: "map", name: "Custom maps", description: "Draws maps with your own marks.", tags: ["maps"] },
     ],
   },
@@ -371,7 +514,10 @@ CARDS["1.0"] = {
     { url: "https://planner.example.com/rest", protocolBinding: "HTTP+JSON", protocolVersion: "0.3.0" },
   ],
   capabilities: { streaming: true, extendedAgentCard: true },
-  securitySchemes: { google: { openIdConnectSecurityScheme: { openIdConnectUrl: "https://accounts.example.com" } }, key: { apiKeySecurityScheme: { location: "header", name: "X-Key", description: "hunter2" } } },
+  securitySchemes: {
+    google: { openIdConnectSecurityScheme: { openIdConnectUrl: "https://accounts.example.com" } },
+    key: { apiKeySecurityScheme: { location: "header", name: "X-Key", description: "hunter2" } },
+  },
   securityRequirements: [{ schemes: { google: { list: ["openid"] } } }, { schemes: { key: { list: [] } } }],
 };
 
@@ -379,7 +525,10 @@ for (const [version, card] of Object.entries(CARDS)) {
   test(`agent cards of A2A ${version}`, () => {
     const catalog = Catalog.fromAgentCard(card);
     const agent = catalog.get("agent:route_planner");
-    assert.deepEqual([agent.kind, agent.name, agent.title, agent.tags, agent.examples], ["agent", "route_planner", "Route Planner", ["maps", "routing"], ["From Berlin to Rome"]]);
+    assert.deepEqual(
+      [agent.kind, agent.name, agent.title, agent.tags, agent.examples],
+      ["agent", "route_planner", "Route Planner", ["maps", "routing"], ["From Berlin to Rome"]],
+    );
     assert.match(agent.description, /^Plans routes\.\n- Traffic-aware route: Finds the fastest way/);
     const { security, security_schemes, skills, ...rest } = agent.metadata.a2a;
     assert.deepEqual(rest, {
@@ -397,22 +546,60 @@ for (const [version, card] of Object.entries(CARDS)) {
     assert.equal(google.type.toLowerCase(), "openidconnect");
     assert.deepEqual(key, { id: "key", type: "apiKey", in: "header", name: "X-Key" });
     assert.deepEqual(security, [[{ ...google, scopes: ["openid"] }], [key]]);
-    assert.deepEqual(skills.map(({ id }) => id), ["route", "map"]);
+    assert.deepEqual(
+      skills.map(({ id }) => id),
+      ["route", "map"],
+    );
     assert.ok(!/hunter2|secret|abc/.test(JSON.stringify(catalog)));
     assert.deepEqual(findingsOf(catalog), [["agent-address", "warning", "agent:route_planner", ""]]);
-    const weather = { name: "Weather", description: "Tells the weather.", url: "https://weather.example.com", skills: [{ id: "w", name: "Forecast", description: "Of a week", tags: [] }] };
+    const weather = {
+      name: "Weather",
+      description: "Tells the weather.",
+      url: "https://weather.example.com",
+      skills: [{ id: "w", name: "Forecast", description: "Of a week", tags: [] }],
+    };
     assert.equal(new Router(Catalog.fromAgentCard([weather, card])).route("the fastest way between two places").candidate_ids[0], "agent:route_planner");
   });
 }
 
 test("agent cards: what is missing is told", () => {
-  const given = [{ name: "A" }, { description: "x" }, 7, { name: "a", skills: [{}, { id: "s" }, ...Array.from({ length: 400 }, () => ({ name: "x".repeat(2000) }))], signatures: [{}], url: "https://a.example.com" }];
+  const given = [
+    { name: "A" },
+    { description: "x" },
+    7,
+    {
+      name: "a",
+      skills: [{}, { id: "s" }, ...Array.from({ length: 400 }, () => ({ name: "x".repeat(2000) }))],
+      signatures: [{}],
+      url: "https://a.example.com",
+    },
+  ];
   const catalog = Catalog.fromAgentCard(given);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["agent:a", "agent:a#2"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["agent:a", "agent:a#2"],
+  );
   const found = catalog.findings().map(({ code, path, index }) => [code, path, index]);
-  assert.deepEqual(found.filter(([, , index]) => index !== undefined), [["agent-invalid", "/1/name", 1], ["agent-invalid", "/2", 2]]);
-  for (const [code, path] of [["agent-description", "/0/description"], ["agent-skills", "/0/skills"], ["agent-interface", "/0/supportedInterfaces"], ["agent-duplicate", "/3/name"], ["agent-skills", "/3/skills"], ["agent-skill", "/3/skills/0"], ["agent-signature", "/3/signatures"]]) {
-    assert.ok(found.some(([one, at]) => one === code && at === path), `${code} at ${path}`);
+  assert.deepEqual(
+    found.filter(([, , index]) => index !== undefined),
+    [
+      ["agent-invalid", "/1/name", 1],
+      ["agent-invalid", "/2", 2],
+    ],
+  );
+  for (const [code, path] of [
+    ["agent-description", "/0/description"],
+    ["agent-skills", "/0/skills"],
+    ["agent-interface", "/0/supportedInterfaces"],
+    ["agent-duplicate", "/3/name"],
+    ["agent-skills", "/3/skills"],
+    ["agent-skill", "/3/skills/0"],
+    ["agent-signature", "/3/signatures"],
+  ]) {
+    assert.ok(
+      found.some(([one, at]) => one === code && at === path),
+      `${code} at ${path}`,
+    );
   }
   refuses(() => Catalog.fromAgentCard(given, { on_invalid: "raise" }), "MISSING_FIELD", "/1/name");
   for (const wrong of [null, undefined, 7]) refuses(() => Catalog.fromAgentCard(wrong), "INVALID_INPUT", "");
@@ -447,13 +634,23 @@ test("the program reads the same", async () => {
 
   const { code, stdout } = await cli("lint", "shop.json", "skills", "--json");
   const found = JSON.parse(stdout).map((finding) => `${finding.file ?? ""} ${finding.code} ${finding.item_id}`.trim());
-  for (const one of ["shop.json openapi-cycle openapi:shop/create order", "skills skill-invalid", "skills skill-folder skill:skills/sales"]) assert.ok(found.includes(one), `${one} in ${found.join(", ")}`);
+  for (const one of ["shop.json openapi-cycle openapi:shop/create order", "skills skill-invalid", "skills skill-folder skill:skills/sales"])
+    assert.ok(found.includes(one), `${one} in ${found.join(", ")}`);
   assert.equal(code, 1, "a skill could not be read");
   const skills = JSON.parse((await cli("convert", "tools", "skills")).stdout);
-  assert.deepEqual(skills.items.map(({ id }) => id), ["skill:refunds", "skill:sales"], "neither a skill's own files nor those of others");
+  assert.deepEqual(
+    skills.items.map(({ id }) => id),
+    ["skill:refunds", "skill:sales"],
+    "neither a skill's own files nor those of others",
+  );
 
   const converted = JSON.parse((await cli("convert", "tools", "shop.json", "--server", "shop")).stdout);
-  assert.deepEqual(converted.items.map(({ id }) => id), Catalog.fromOpenApi(shop(), { server: "shop" }).items().map(({ id }) => id));
+  assert.deepEqual(
+    converted.items.map(({ id }) => id),
+    Catalog.fromOpenApi(shop(), { server: "shop" })
+      .items()
+      .map(({ id }) => id),
+  );
   for (const [args, message] of [
     [["lint", "shop.yaml"], /YAML.*yq/],
     [["lint", "empty"], /no SKILL\.md/],

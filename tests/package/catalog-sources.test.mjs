@@ -38,7 +38,10 @@ test("LangChain: schemas of Zod 4 and JSON Schema, tools of text, records of pro
   ];
   const catalog = Catalog.fromLangChain(tools);
   assert.deepEqual(catalog.findings(), []);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["archive", "count", "refund", "search", "ship"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["archive", "count", "refund", "search", "ship"],
+  );
   const { name, description, args_schema } = catalog.get("refund");
   assert.deepEqual([name, description], ["refund", "Refund an order"]);
   assert.deepEqual(args_schema.properties, { order: { type: "string", description: "Number of the order" }, amount: { type: "number" } });
@@ -54,7 +57,10 @@ test("LangChain: what cannot be read is left out and told, or raised", () => {
   const one = { name: "one", description: "One", schema: parameters };
   const tools = [null, old, { ...one, name: " " }, { type: "web_search", name: "web" }, one, { ...one, description: 7 }, one];
   const catalog = Catalog.fromLangChain(tools);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["one"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["one"],
+  );
   assert.deepEqual(findingsOf(catalog), [
     ["tool-invalid", 0, "", ""],
     ["tool-invalid", 1, "old", "/schema"],
@@ -83,7 +89,10 @@ test("AI SDK: tools by name, with schemas of every kind", () => {
     hosted: { type: "provider", id: "openai.web_search", args: {} },
     broken: 7,
   });
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["archive", "dynamic", "late", "refund"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["archive", "dynamic", "late", "refund"],
+  );
   assert.deepEqual(catalog.get("refund").args_schema.required, ["order"]);
   for (const id of ["archive", "late"]) assert.deepEqual(catalog.get(id).args_schema, parameters);
   assert.deepEqual(findingsOf(catalog), [
@@ -106,7 +115,10 @@ test("OpenAI: tools of chat completions and of Responses", () => {
     { type: "function", function: { description: "nameless" } },
     { type: "function", name: "wrong", parameters: "none" },
   ]);
-  assert.deepEqual(catalog.items().map(({ id }) => id), ["bare", "chat", "custom", "grammar", "responses"]);
+  assert.deepEqual(
+    catalog.items().map(({ id }) => id),
+    ["bare", "chat", "custom", "grammar", "responses"],
+  );
   for (const id of ["chat", "responses"]) assert.deepEqual(catalog.get(id).args_schema, parameters);
   assert.deepEqual(findingsOf(catalog), [
     ["tool-hosted", 5, "", ""],

@@ -20,7 +20,10 @@ export const catalogCases = {
     const catalog = new cw.Catalog([tool("b"), tool("a", { tags: ["x"], depends_on: ["b"] })]);
     catalog.register(tool("c"));
     assert.equal(catalog.size, 3);
-    assert.deepEqual(catalog.items().map(({ id }) => id), ["a", "b", "c"]);
+    assert.deepEqual(
+      catalog.items().map(({ id }) => id),
+      ["a", "b", "c"],
+    );
     assert.deepEqual(catalog.get("b"), { ...tool("b"), ...DEFAULTS });
     assert.deepEqual(catalog.get("a"), { ...tool("a"), ...DEFAULTS, tags: ["x"], depends_on: ["b"] });
     assert.deepEqual([catalog.has("a"), catalog.has("A"), catalog.has("")], [true, false, false]);
@@ -43,7 +46,10 @@ export const catalogCases = {
       const all = refuses(cw, assert, code, () => new cw.Catalog([tool("a"), item]), [code]);
       assert.equal(all.path, `/items/1${path}`);
     }
-    assert.deepEqual(catalog.items().map(({ id }) => id), ["a"]);
+    assert.deepEqual(
+      catalog.items().map(({ id }) => id),
+      ["a"],
+    );
     catalog.free();
   },
 

@@ -61,14 +61,18 @@ test("Chromium", async (t) => {
   });
 
   await t.test("the exports of the modules", async (t) => {
-    const folder = await project("chromium-exports", {
-      "main.mjs": `
+    const folder = await project(
+      "chromium-exports",
+      {
+        "main.mjs": `
 import { runExportCases } from "./exports.mjs";
 import { assert } from "./assert.mjs";
 runExportCases("./node_modules/contextweaver/dist", assert, ${JSON.stringify(expected)})
   .then((results) => { globalThis.results = results; }, (error) => { globalThis.failure = String(error?.stack ?? error); });`,
-      "index.html": page("/main.mjs"),
-    }, { also: ["exports.mjs"] });
+        "index.html": page("/main.mjs"),
+      },
+      { also: ["exports.mjs"] },
+    );
     await report(t, await visit(t, browser, folder));
   });
 

@@ -32,7 +32,8 @@ for (const name of ["@ai-sdk", "@anthropic-ai", "@langchain", "@mastra", "@opena
 async function folderOf(name, manifest) {
   const place = join(folder, name.replaceAll(/\W+/g, "-"));
   await mkdir(place, { recursive: true });
-  if (manifest !== undefined) await writeFile(join(place, "package.json"), typeof manifest === "string" ? manifest : JSON.stringify({ type: "commonjs", ...manifest }));
+  if (manifest !== undefined)
+    await writeFile(join(place, "package.json"), typeof manifest === "string" ? manifest : JSON.stringify({ type: "commonjs", ...manifest }));
   return place;
 }
 
@@ -57,7 +58,10 @@ for (const [name, manifest] of Object.entries(FRAMEWORKS)) {
     assert.match(text, /[Yy]ours|your model/);
     const said = (await run("node", [FILE], { cwd: place, env: { ...process.env, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" } })).stdout.trim().split("\n");
     assert.equal(said.at(-1), ANSWER);
-    const sent = said.flatMap((line) => /^sent (\d+) of at most (\d+) tokens$/.exec(line) ?? []).filter((_, at) => at % 3 !== 0).map(Number);
+    const sent = said
+      .flatMap((line) => /^sent (\d+) of at most (\d+) tokens$/.exec(line) ?? [])
+      .filter((_, at) => at % 3 !== 0)
+      .map(Number);
     assert.equal(sent.length, 6, said.join("\n"));
     for (const tokens of [sent[0], sent[2], sent[4]]) assert.ok(tokens <= sent[1]);
     const [, whole] = /^The orders take (\d+) tokens\.$/.exec(said[0]);
@@ -74,14 +78,24 @@ test("init writes an example that runs: cloudflare", async (t) => {
   assert.ok(!existsSync(join(place, FILE)));
   const { code, stdout } = await init(place, "--force");
   assert.equal(code, 0);
-  assert.match(stdout, /^Wrote contextweaver-example\.mjs and contextweaver-example\.jsonc for Cloudflare Workers[^]*\n {2}npx wrangler dev --config contextweaver-example\.jsonc\n/);
+  assert.match(
+    stdout,
+    /^Wrote contextweaver-example\.mjs and contextweaver-example\.jsonc for Cloudflare Workers[^]*\n {2}npx wrangler dev --config contextweaver-example\.jsonc\n/,
+  );
   const { main, options } = configOf(await readFile(join(place, CONFIG), "utf8"));
   assert.equal(main, FILE);
   const worker = await deployed(t, join(place, main), options);
-  const say = async (chat, id) => (await worker.ask(`/chat/${chat}`, { method: "POST", body: JSON.stringify({ id, text: "Which parcel is order 4711 in?" }) })).json();
+  const say = async (chat, id) =>
+    (await worker.ask(`/chat/${chat}`, { method: "POST", body: JSON.stringify({ id, text: "Which parcel is order 4711 in?" }) })).json();
   // Two requests of one id are one turn.
   const both = await Promise.all([say("ada", "1"), say("ada", "1")]);
-  assert.deepEqual(both.map(({ text, sent }) => [text, sent.length]).sort(([, a], [, b]) => a - b), [[ANSWER, 0], [ANSWER, 3]]);
+  assert.deepEqual(
+    both.map(({ text, sent }) => [text, sent.length]).sort(([, a], [, b]) => a - b),
+    [
+      [ANSWER, 0],
+      [ANSWER, 3],
+    ],
+  );
   for (const tokens of both.flatMap(({ sent }) => sent)) assert.ok(tokens <= 4_000);
   await worker.restart();
   assert.deepEqual(await say("ada", "1"), { text: ANSWER, sent: [] });
@@ -102,7 +116,10 @@ test("init leaves alone what is there, unless it is told to write over it", asyn
   assert.equal(await readFile(other, "utf8"), "mine");
   const forced = await init(place, "--force");
   // What is there need not be installed; what was found besides is told.
-  assert.match(forced.stdout, /^Wrote contextweaver-example\.mjs for AI SDK \(found in package\.json\)\.\nAlso found: openai\. .*--framework openai --force\n\nNext\n {2}node contextweaver-example\.mjs\n/);
+  assert.match(
+    forced.stdout,
+    /^Wrote contextweaver-example\.mjs for AI SDK \(found in package\.json\)\.\nAlso found: openai\. .*--framework openai --force\n\nNext\n {2}node contextweaver-example\.mjs\n/,
+  );
   assert.match(await readFile(other, "utf8"), /contextweaver\/ai-sdk/);
   const json = JSON.parse((await init(place, "--framework", "@anthropic-ai/sdk", "--force", "--json")).stdout);
   assert.deepEqual(json, { file: FILE, framework: "anthropic", others: [], next: ["npm install @anthropic-ai/sdk", "node contextweaver-example.mjs"] });
@@ -134,7 +151,20 @@ test("init --list has the frameworks there are", async () => {
   const place = await folderOf("list");
   const names = ["mastra", "langchain", "openai-agents", "ai-sdk", "anthropic", "openai", "cloudflare", "plain"];
   const { code, stdout } = await init(place, "--list");
-  assert.deepEqual([code, stdout.trim().split("\n").slice(1).map((line) => line.split(" ")[0])], [0, names]);
-  assert.deepEqual(JSON.parse((await init(place, "--list", "--json")).stdout).map(({ name }) => name), names);
+  assert.deepEqual(
+    [
+      code,
+      stdout
+        .trim()
+        .split("\n")
+        .slice(1)
+        .map((line) => line.split(" ")[0]),
+    ],
+    [0, names],
+  );
+  assert.deepEqual(
+    JSON.parse((await init(place, "--list", "--json")).stdout).map(({ name }) => name),
+    names,
+  );
   assert.deepEqual(await readdir(place), []);
 });

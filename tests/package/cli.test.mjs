@@ -23,7 +23,11 @@ const lines = Array.from({ length: 12 }, (_, i) => "it's line " + i + evil);
 manager.artifacts.put({ handle: "it's " + evil, content: JSON.stringify({ lines, [evil]: 1 }), media_type: "application/json" + evil });
 writeFileSync("snapshot.json", JSON.stringify(manager));
 `;
-const folder = await project("cli", { "mcp.json": `{"mcpServers": {"shop": {"url": "http://127.0.0.1:9/mcp"}}}`, "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`, "snapshot.mjs": SNAPSHOT });
+const folder = await project("cli", {
+  "mcp.json": `{"mcpServers": {"shop": {"url": "http://127.0.0.1:9/mcp"}}}`,
+  "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`,
+  "snapshot.mjs": SNAPSHOT,
+});
 await run("node", ["snapshot.mjs"], { cwd: folder });
 const TOOLS = {
   "tools.json": [
@@ -35,7 +39,14 @@ const TOOLS = {
   ],
   "next.json": {
     items: [
-      { id: "orders.list", kind: "tool", name: "list_orders", description: "Lists the orders of a customer", namespace: "orders", args_schema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+      {
+        id: "orders.list",
+        kind: "tool",
+        name: "list_orders",
+        description: "Lists the orders of a customer",
+        namespace: "orders",
+        args_schema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+      },
       { id: "mail.send", kind: "tool", name: "send_mail", description: "Sends a mail to one customer", namespace: "mail" },
       { id: "mail.read", kind: "tool", name: "read_mail", description: "Reads the mail of a customer", namespace: "mail" },
     ],
@@ -53,7 +64,13 @@ const REQUEST = {
   system: "Be brief.",
   messages: [
     { role: "user", content: "Where is order 7?" },
-    { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "s" }, { type: "tool_use", id: "t1", name: "get_order", input: { id: 7 } }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "hm", signature: "s" },
+        { type: "tool_use", id: "t1", name: "get_order", input: { id: 7 } },
+      ],
+    },
     { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "packed" }] },
   ],
 };
@@ -66,7 +83,13 @@ const RESULT = {
   ],
 };
 const CONVERTED = {
-  "listed.json": { jsonrpc: "2.0", id: 1, result: { tools: [{ name: "get_order", description: "Reads an order", inputSchema: { type: "object", properties: { id: { type: "integer", not: {} } } } }, {}] } },
+  "listed.json": {
+    jsonrpc: "2.0",
+    id: 1,
+    result: {
+      tools: [{ name: "get_order", description: "Reads an order", inputSchema: { type: "object", properties: { id: { type: "integer", not: {} } } } }, {}],
+    },
+  },
   "result.json": RESULT,
   "request.json": REQUEST,
   "definitions.json": [
@@ -174,7 +197,10 @@ test("colours only where they are wanted", async () => {
 });
 
 const BAD_INPUT = {
-  "not JSON": ['{"id":"a","kind":"policy","text":"x"}\n\n{nope sk-secret}\n', /^contextweaver: standard input:3(:\d+)?: DECODE_FAILED: the line is not valid JSON\n$/],
+  "not JSON": [
+    '{"id":"a","kind":"policy","text":"x"}\n\n{nope sk-secret}\n',
+    /^contextweaver: standard input:3(:\d+)?: DECODE_FAILED: the line is not valid JSON\n$/,
+  ],
   "a bad kind": ['\n{"id":"a","kind":"x\\u001b[31m","text":"x"}', /^contextweaver: standard input:2: INVALID_INPUT at \/kind: .*\\u\{1b\}/],
   "a missing text": ['{"id":"a","kind":"policy"}', /input:1: MISSING_FIELD at \/text/],
   "the same id twice": ['{"id":"a","kind":"policy","text":"x"}\n{"id":"a","kind":"policy","text":"x"}', /input:2: DUPLICATE_ID/],
@@ -307,7 +333,10 @@ test("drilldown lists artifacts and their views", async () => {
   assert.match(stdout, /^artifact:result:c1 +text\/plain +\d+ +21557$/m);
   assert.match(stdout, /^artifact:result:c2 +text\/plain +withheld +5$/m);
   const all = JSON.parse((await drilldown(["--json"])).stdout);
-  assert.deepEqual(all.map(({ handle }) => handle), ["artifact:result:c1", "artifact:result:c2", `it's ${EVIL}`]);
+  assert.deepEqual(
+    all.map(({ handle }) => handle),
+    ["artifact:result:c1", "artifact:result:c2", `it's ${EVIL}`],
+  );
   assert.equal(all[1].views, null);
   const one = await drilldown(["artifact:result:c1"]);
   for (const { label } of all[0].views) assert.ok(one.stdout.includes(label), label);
@@ -458,10 +487,13 @@ test("lint finds what is wrong with tools, and what is not as it was pinned", as
   assert.match(bad.stdout, /^severity +code +tool +path +finding\nerror /m);
   assert.match(bad.stdout, /^error +tool-invalid +hostile\.json: 3 /m);
   const findings = JSON.parse((await cli(["lint", "tools.json", "--json"])).stdout);
-  assert.deepEqual(findings.slice(0, 2).map(({ code, file, index }) => [code, file, index]), [
-    ["duplicate-id", "tools.json", 3],
-    ["tool-invalid", "tools.json", 4],
-  ]);
+  assert.deepEqual(
+    findings.slice(0, 2).map(({ code, file, index }) => [code, file, index]),
+    [
+      ["duplicate-id", "tools.json", 3],
+      ["tool-invalid", "tools.json", 4],
+    ],
+  );
   assert.deepEqual(await cli(["lint", "git.json"]), { code: 0, stdout: "Tools  28; nothing found\n", stderr: "" });
 
   const pins = await cli(["--color", "never", "lint", "next.json", "--pin"]);
@@ -482,7 +514,10 @@ test("lint finds what is wrong with tools, and what is not as it was pinned", as
 test("diff says what changed, the worst first", async () => {
   const { code, stdout } = await cli(["diff", "tools.json", "next.json"]);
   assert.equal(code, 0);
-  assert.match(stdout, /^Tools {2}1 added, 1 removed, 2 changed \(1 breaking, 1 documentation\)\nchange +tool +path +effect\nremoved +orders\.cancel\nbreaking +orders\.list +\/args_schema/);
+  assert.match(
+    stdout,
+    /^Tools {2}1 added, 1 removed, 2 changed \(1 breaking, 1 documentation\)\nchange +tool +path +effect\nremoved +orders\.cancel\nbreaking +orders\.list +\/args_schema/,
+  );
   assert.match(stdout, /^added +mail\.read$/m);
   const json = await cli(["diff", "tools.json", "next.json", "--json", "--check"]);
   assert.equal(json.code, 1);
@@ -506,7 +541,11 @@ test("what a list of tools holds cannot steer the terminal, nor can what is no l
     assert.doesNotMatch(stdout + stderr, control, args.join(" "));
   }
   for (const input of ["{sk-secret", "5", "null", '{"tools":5}', '{"items":5}', '{"error":{"code":1}}', "[".repeat(1e5) + "]".repeat(1e5)]) {
-    for (const command of [["route", "-", "x"], ["lint", "-"], ["diff", "-", "git.json"]]) {
+    for (const command of [
+      ["route", "-", "x"],
+      ["lint", "-"],
+      ["diff", "-", "git.json"],
+    ]) {
       const { code, stdout, stderr } = await cli(command, { input });
       assert.deepEqual([code, stdout], [2, ""], `${command[0]} ${input.slice(0, 50)}`);
       assert.match(stderr, /^contextweaver: standard input (is not valid JSON|has no list of tools: ([A-Z_]+|it is null))/);
@@ -549,7 +588,16 @@ test("convert makes an envelope of a result, and files that replace none", async
     for (const name of names) assert.match(name, /^mcp-[\w-]+(\.2)?\.(png|txt|json)$/);
     const image = names.find((name) => name.endsWith(files === 4 ? "image-1.png" : "image-1.2.png"));
     assert.equal(await readFile(join(parts, image), "utf8"), "hello");
-    assert.equal(await readFile(join(parts, names.find((name) => name.endsWith("full_text.txt"))), "utf8"), RESULT.content[0].text);
+    assert.equal(
+      await readFile(
+        join(
+          parts,
+          names.find((name) => name.endsWith("full_text.txt")),
+        ),
+        "utf8",
+      ),
+      RESULT.content[0].text,
+    );
   }
   const short = { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "done" }] } };
   const whole = await cli(["convert", "result", "-", "--tool", "t"], { input: JSON.stringify(short) });
@@ -560,14 +608,23 @@ test("convert makes messages of one provider those of another, and items", async
   const messages = (from, to, more = [], options = {}) => cli(["convert", "messages", ...more, "--from", from, "--to", to], options);
   const chat = await messages("anthropic", "openai-chat", ["request.json"]);
   assert.equal(chat.code, 0);
-  assert.deepEqual(JSON.parse(chat.stdout).map(({ role }) => role), ["system", "user", "assistant", "tool"]);
+  assert.deepEqual(
+    JSON.parse(chat.stdout).map(({ role }) => role),
+    ["system", "user", "assistant", "tool"],
+  );
   assert.match(chat.stderr, /^contextweaver: request\.json: only messages are converted; left out: model\n/);
   assert.match(chat.stderr, /^contextweaver: request\.json: OPAQUE_LEFT_OUT at t1: /m, "the reasoning stays behind");
   const gemini = JSON.parse((await messages("openai-chat", "gemini", ["-"], { input: chat.stdout })).stdout);
   assert.deepEqual(gemini.system, { parts: [{ text: "Be brief." }] });
   assert.equal((await messages("gemini", "openai-chat", ["-"], { input: JSON.stringify(gemini) })).code, 0, "what it wrote itself");
   const items = await messages("anthropic", "items", ["request.json"]);
-  assert.deepEqual(items.stdout.trimEnd().split("\n").map((line) => JSON.parse(line).kind), ["policy", "user_turn", "tool_call", "tool_result"]);
+  assert.deepEqual(
+    items.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).kind),
+    ["policy", "user_turn", "tool_call", "tool_result"],
+  );
   assert.equal((await cli(["build", "-"], { input: items.stdout })).code, 0, "a session");
   const back = await messages("items", "anthropic", ["-"], { input: items.stdout });
   assert.deepEqual([JSON.parse(back.stdout), back.stderr], [{ system: REQUEST.system, messages: REQUEST.messages }, ""]);
@@ -578,7 +635,10 @@ test("convert makes tools of MCP of definitions", async () => {
   const all = await cli(["convert", "definition", "definitions.json", "--to", "mcp"]);
   assert.equal(all.code, 1, "one is left out");
   const { tools } = JSON.parse(all.stdout);
-  assert.deepEqual(tools.map(({ name }) => name), ["get_order", "pay"]);
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ["get_order", "pay"],
+  );
   assert.equal(tools[0].annotations.readOnlyHint, true);
   assert.match(all.stderr, /^contextweaver: definitions\.json: left out definition 2: INVALID_INPUT at \/1\/name: /);
   assert.match(all.stderr, /^contextweaver: definitions\.json: unknown_category at \/2\/category: /m);
@@ -593,7 +653,13 @@ test("convert reads a recorded session of MCP", async () => {
   const lines = '{"id":"a","type":"user_turn","text":"x"}\n\n{"id":"b","type":"agent_msg","text":"y","parent_id":"a"}\n';
   const { code, stdout, stderr } = await cli(["convert", "session", "-"], { input: lines });
   assert.deepEqual([code, stderr], [0, ""]);
-  assert.deepEqual(JSON.parse(stdout).map(({ id, kind }) => [id, kind]), [["a", "user_turn"], ["b", "agent_msg"]]);
+  assert.deepEqual(
+    JSON.parse(stdout).map(({ id, kind }) => [id, kind]),
+    [
+      ["a", "user_turn"],
+      ["b", "agent_msg"],
+    ],
+  );
   const bad = await cli(["convert", "session", "-"], { input: `${lines}{sk-secret\n{"id":"a","text":"x"}\n` });
   assert.deepEqual([bad.code, bad.stdout], [2, ""]);
   assert.match(bad.stderr, /^contextweaver: standard input:4: DECODE_FAILED: .*\nstandard input:5: MISSING_FIELD at \/type: /);
@@ -604,7 +670,19 @@ test("convert reads a recorded session of MCP", async () => {
 test("what is converted cannot steer the terminal", async () => {
   // eslint-disable-next-line no-control-regex
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
-  const request = { [EVIL]: 1, messages: [{ role: "user", content: EVIL }, { role: "assistant", content: [{ type: EVIL, [EVIL]: 1 }, { type: "tool_use", id: EVIL, name: EVIL, input: { [EVIL]: 1 } }] }] };
+  const request = {
+    [EVIL]: 1,
+    messages: [
+      { role: "user", content: EVIL },
+      {
+        role: "assistant",
+        content: [
+          { type: EVIL, [EVIL]: 1 },
+          { type: "tool_use", id: EVIL, name: EVIL, input: { [EVIL]: 1 } },
+        ],
+      },
+    ],
+  };
   await writeFile(join(folder, "evil.json"), JSON.stringify(request));
   const all = [
     ...[[], ["--to", "gemini"], ["--server", EVIL], ["--to", EVIL]].map((args) => ["tools", "hostile.json", ...args]),
@@ -621,7 +699,16 @@ test("what is converted cannot steer the terminal", async () => {
 });
 
 const NOT_CONVERTED = {
-  "messages - --from anthropic --to gemini": ["{sk-secret", "5", "null", "{}", '{"messages":5}', '[5]', '{"contents":[],"input":[]}', "[".repeat(1e5) + "]".repeat(1e5)],
+  "messages - --from anthropic --to gemini": [
+    "{sk-secret",
+    "5",
+    "null",
+    "{}",
+    '{"messages":5}',
+    "[5]",
+    '{"contents":[],"input":[]}',
+    "[".repeat(1e5) + "]".repeat(1e5),
+  ],
   "messages - --from items --to gemini": ["{sk-secret", "5", '{"id":"a"}', '{"id":"a","kind":"\\u001b","text":"x"}'],
   "result - --tool x": ["{sk-secret", "5", "null", "[]", '{"jsonrpc":"2.0","error":{}}'],
   "definition -": ["{sk-secret", "5", "null", "{}", '{"name":"a b","description":"x","schema":{}}', '{"a":'.repeat(1e5) + "1" + "}".repeat(1e5)],
@@ -646,7 +733,8 @@ test("a budget that cannot be kept is exit code 1", async () => {
 });
 
 test("decisions are kept in a file, written as a whole", async () => {
-  const decide = (tool, args, more = [], options = {}) => start(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "decided.json", ...more], options);
+  const decide = (tool, args, more = [], options = {}) =>
+    start(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "decided.json", ...more], options);
   await writeFile(join(folder, "rules.json"), JSON.stringify([{ id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block" }]));
   assert.match((await start(["decisions", "tools"])).stdout, /^pre_action +Before acting$/m);
   assert.equal(JSON.parse((await start(["decisions", "tools", "--json"])).stdout).length, 15);
@@ -687,12 +775,20 @@ test("decisions are served on standard input and output", async () => {
   const messages = [
     { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } } },
     { jsonrpc: "2.0", method: "notifications/initialized" },
-    { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "log_decision", arguments: { decision: "Serve it", confidence: 0.9, category: "tooling" } } },
+    {
+      jsonrpc: "2.0",
+      id: 2,
+      method: "tools/call",
+      params: { name: "log_decision", arguments: { decision: "Serve it", confidence: 0.9, category: "tooling" } },
+    },
   ];
   const input = `${messages.map((message) => JSON.stringify(message)).join("\n")}\n{\n`;
   const { code, stdout, stderr } = await start(["decisions", "serve", "--store", "served.json"], { input });
   assert.deepEqual([code, stderr], [0, ""]);
-  const [first, second, third, ...others] = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  const [first, second, third, ...others] = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   assert.deepEqual([first.result.serverInfo.name, second.result.structuredContent.success, third.error.code, others], ["cstp-decisions", true, -32700, []]);
   assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it");
 });
@@ -705,7 +801,12 @@ test("gateway doctor says what is wrong with a configuration, and keeps its secr
   const unset = await told({ mcpServers: { shop: { url: "http://127.0.0.1:9/mcp", headers: { authorization: "Bearer ${SHOP_TOKEN_THAT_IS_NOT_SET}" } } } });
   assert.equal(unset.code, 1);
   assert.match(unset.stdout, /error mcp\.json \/mcpServers\/shop\/headers\/authorization: .*SHOP_TOKEN_THAT_IS_NOT_SET[^]*:-default/);
-  const gone = await told({ mcpServers: { shop: { url: "http://127.0.0.1:9/mcp", headers: { authorization: "Bearer sk-secret-0123456789" } }, files: { command: "no-such-program-anywhere" } } });
+  const gone = await told({
+    mcpServers: {
+      shop: { url: "http://127.0.0.1:9/mcp", headers: { authorization: "Bearer sk-secret-0123456789" } },
+      files: { command: "no-such-program-anywhere" },
+    },
+  });
   assert.equal(gone.code, 1);
   assert.match(gone.stdout, /shop/);
   assert.match(gone.stdout, /files[^]*no such program/);
@@ -715,7 +816,7 @@ test("gateway doctor says what is wrong with a configuration, and keeps its secr
 test("what is not understood is said in our words, with what may be meant", async () => {
   const told = {
     "bild session.jsonl": "unknown command 'bild'; did you mean 'build'?",
-    "frobnicate": "unknown command 'frobnicate'",
+    frobnicate: "unknown command 'frobnicate'",
     "bild --help": "unknown command 'bild'; did you mean 'build'?",
     "build session.jsonl --buget 5": "unknown option '--buget'; did you mean '--budget'?",
     "build session.jsonl --frobnicate": "unknown option '--frobnicate'",
@@ -742,15 +843,26 @@ test("what is not understood is said in our words, with what may be meant", asyn
 
 test("a file of something else is named, with the command that makes items of it", async () => {
   const recorded = '{"id":"a","type":"user_turn","text":"x"}\n{"id":"b","type":"agent_msg","text":"y","parent_id":"a"}\n';
-  const chat = [{ role: "user", content: "hello" }, { role: "assistant", content: "hi" }];
+  const chat = [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: "hi" },
+  ];
   const files = {
     "recorded.jsonl": [recorded, "the entries of a recorded session", "session 'recorded.jsonl'"],
     "chat.json": [JSON.stringify(chat, null, 2), "chat messages", "messages 'chat.json' --from openai-chat --to items"],
     "chat.jsonl": [chat.map((message) => JSON.stringify(message)).join("\n"), "chat messages", "messages 'chat.jsonl' --from openai-chat --to items"],
     "it's.json": [JSON.stringify(REQUEST), "chat messages", "messages 'it'\\''s.json' --from anthropic --to items"],
     "gemini.json": [JSON.stringify([{ role: "user", parts: [{ text: "hello" }] }]), "chat messages", "messages 'gemini.json' --from gemini --to items"],
-    "ui.json": [JSON.stringify([{ id: "1", role: "user", parts: [{ type: "text", text: "hello" }] }]), "chat messages", "messages 'ui.json' --from ai-sdk-ui --to items"],
-    "responses.json": [JSON.stringify({ input: [{ role: "user", content: "hello" }] }), "chat messages", "messages 'responses.json' --from openai-responses --to items"],
+    "ui.json": [
+      JSON.stringify([{ id: "1", role: "user", parts: [{ type: "text", text: "hello" }] }]),
+      "chat messages",
+      "messages 'ui.json' --from ai-sdk-ui --to items",
+    ],
+    "responses.json": [
+      JSON.stringify({ input: [{ role: "user", content: "hello" }] }),
+      "chat messages",
+      "messages 'responses.json' --from openai-responses --to items",
+    ],
   };
   for (const [name, [text, what, how]] of Object.entries(files)) {
     await writeFile(join(folder, name), text);
@@ -769,7 +881,12 @@ test("a file of something else is named, with the command that makes items of it
 
 /** What each command takes, as the program itself knows it. */
 const OF_COMMAND = Object.fromEntries(
-  [...(await readFile(join(root, "pkg-template/src/cli/options.ts"), "utf8")).split("const OF_COMMAND")[1].split("};")[0].matchAll(/^ {2}(\w+): "(.*)",$/gm)].map(([, name, options]) => [name, options.split(" ")]),
+  [
+    ...(await readFile(join(root, "pkg-template/src/cli/options.ts"), "utf8"))
+      .split("const OF_COMMAND")[1]
+      .split("};")[0]
+      .matchAll(/^ {2}(\w+): "(.*)",$/gm),
+  ].map(([, name, options]) => [name, options.split(" ")]),
 );
 
 test("help fits a screen, begins with examples, and has every option", async () => {
@@ -789,7 +906,8 @@ test("help fits a screen, begins with examples, and has every option", async () 
     const [title, empty, example] = fits(stdout, command);
     assert.ok(title.startsWith(`contextweaver ${command}: `) && empty === "" && example.startsWith(`  contextweaver ${command}`), stdout);
     for (const option of [...options, "color"]) assert.match(stdout, new RegExp(`--${option}\\b`), `${command} --${option}`);
-    for (const [, option] of stdout.replace(/^ {2}contextweaver .*$/gm, "").matchAll(/--([\w-]+)/g)) assert.ok([...options, "color", "json"].includes(option), `${command} has no --${option}`);
+    for (const [, option] of stdout.replace(/^ {2}contextweaver .*$/gm, "").matchAll(/--([\w-]+)/g))
+      assert.ok([...options, "color", "json"].includes(option), `${command} has no --${option}`);
     assert.match(stdout, /Exit codes/);
     assert.equal((await cli(["-h", command])).stdout, stdout);
   }

@@ -30,11 +30,14 @@ async function withWorker(kept, use) {
     r2Persist: join(kept, "bucket"),
   });
   try {
-    return await use(async (room, script, text, run) => {
-      const response = await miniflare.dispatchFetch(`http://localhost/agents/chat/${room}`, { method: "POST", body: JSON.stringify({ script, text, run }) });
-      assert.equal(response.status, 200, await response.clone().text());
-      return response.json();
-    }, await miniflare.getR2Bucket("BUCKET"));
+    return await use(
+      async (room, script, text, run) => {
+        const response = await miniflare.dispatchFetch(`http://localhost/agents/chat/${room}`, { method: "POST", body: JSON.stringify({ script, text, run }) });
+        assert.equal(response.status, 200, await response.clone().text());
+        return response.json();
+      },
+      await miniflare.getR2Bucket("BUCKET"),
+    );
   } finally {
     await miniflare.dispose();
   }
@@ -57,7 +60,10 @@ test("60 steps in a chat agent, and the next turn after the object went to sleep
     const { said, problems, steps } = await turn("one", "later", "And what is in order 4100?");
     assert.deepEqual(problems, []);
     assert.equal(said.text, "parcel 1347");
-    assert.deepEqual(steps.map(({ superseded }) => superseded), [0, 0]);
+    assert.deepEqual(
+      steps.map(({ superseded }) => superseded),
+      [0, 0],
+    );
     // Another room knows nothing of it.
     const other = await turn("two", "later", "And what is in order 4100?");
     assert.notEqual(other.said.text, "parcel 1347");

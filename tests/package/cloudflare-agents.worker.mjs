@@ -5,7 +5,20 @@ import { convertToModelMessages, streamText } from "ai";
 import { countTokens } from "contextweaver";
 import { r2Blobs } from "contextweaver/cloudflare";
 import { withContextWeaver } from "contextweaver/cloudflare-agents";
-import { BUDGET, FIND_ROW, RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, STEPS, TASK, holdsTheRun, holdsTheSession, longRun, partOf, textsOf } from "./agent-session.mjs";
+import {
+  BUDGET,
+  FIND_ROW,
+  RUN_INSTRUCTIONS,
+  RUN_STEPS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  partOf,
+  textsOf,
+} from "./agent-session.mjs";
 import { SDKS, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 
 const sdk = SDKS[7];
@@ -25,10 +38,21 @@ export class Chat extends withContextWeaver(AIChatAgent) {
 
   /** Forty steps with large results, beside the same without contextweaver. */
   async #onRun(budget) {
-    const tools = Object.fromEntries(RUN_TOOLS.map(({ name, description, schema }) => [name, sdk.tool({ description, inputSchema: sdk.jsonSchema(schema), execute: async ({ part }) => partOf(part) })]));
+    const tools = Object.fromEntries(
+      RUN_TOOLS.map(({ name, description, schema }) => [
+        name,
+        sdk.tool({ description, inputSchema: sdk.jsonSchema(schema), execute: async ({ part }) => partOf(part) }),
+      ]),
+    );
     const [bare, requests, steps] = [[], [], []];
     const stopWhen = sdk.stop(RUN_STEPS);
-    await sdk.generateText({ model: modelOf(sdk, recorded(bare)), tools, stopWhen, instructions: RUN_INSTRUCTIONS, messages: [{ role: "user", content: [{ type: "text", text: TASK }] }] });
+    await sdk.generateText({
+      model: modelOf(sdk, recorded(bare)),
+      tools,
+      stopWhen,
+      instructions: RUN_INSTRUCTIONS,
+      messages: [{ role: "user", content: [{ type: "text", text: TASK }] }],
+    });
     const cw = await this.contextWeaver({ tools, budget_tokens: budget, blobs: r2Blobs(this.env.BUCKET), on_step: (step) => steps.push(step) });
     const result = streamText({
       model: modelOf(sdk, recorded(requests)),
@@ -99,7 +123,8 @@ const SCRIPTS = {
   later: () => {
     let step = 0;
     return ({ prompt }) => {
-      if (step++ === 0) return said([call("again", "drilldown", { handle: "artifact:result:c0", selector: { ...FIND_ROW, where: [{ column: "id", op: "=", value: 4100 }] } })]);
+      if (step++ === 0)
+        return said([call("again", "drilldown", { handle: "artifact:result:c0", selector: { ...FIND_ROW, where: [{ column: "id", op: "=", value: 4100 }] } })]);
       const found = /parcel \d+/.exec(textsOf(prompt.slice(-1)).join(" "))?.[0] ?? "nothing";
       return said([{ type: "text", text: found }]);
     };

@@ -69,7 +69,8 @@ const scripts = {
   async "http-invalid-tool-headers"(client) {
     const { tools } = await client.listTools();
     // Whatever is still there after the client has left out what it must not call.
-    for (const { name, inputSchema } of tools) await client.callTool({ name, arguments: Object.fromEntries(Object.keys(inputSchema.properties ?? {}).map((key) => [key, "test"])) });
+    for (const { name, inputSchema } of tools)
+      await client.callTool({ name, arguments: Object.fromEntries(Object.keys(inputSchema.properties ?? {}).map((key) => [key, "test"])) });
   },
   async "json-schema-2020-12-preservation"(client) {
     const { tools } = await client.listTools();
@@ -168,7 +169,12 @@ function workloadProvider({ client_id, valid_jwt }) {
   let tokens;
   return {
     redirectUrl: undefined,
-    clientMetadata: { client_name: INFO.name, redirect_uris: [], grant_types: ["urn:ietf:params:oauth:grant-type:jwt-bearer"], token_endpoint_auth_method: "none" },
+    clientMetadata: {
+      client_name: INFO.name,
+      redirect_uris: [],
+      grant_types: ["urn:ietf:params:oauth:grant-type:jwt-bearer"],
+      token_endpoint_auth_method: "none",
+    },
     clientInformation: () => ({ client_id }),
     tokens: () => tokens,
     saveTokens: (saved) => void (tokens = saved),
@@ -177,7 +183,8 @@ function workloadProvider({ client_id, valid_jwt }) {
     },
     saveCodeVerifier() {},
     codeVerifier: () => "",
-    prepareTokenRequest: (scope) => new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: valid_jwt, ...(scope ? { scope } : {}) }),
+    prepareTokenRequest: (scope) =>
+      new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion: valid_jwt, ...(scope ? { scope } : {}) }),
   };
 }
 

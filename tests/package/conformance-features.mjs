@@ -80,7 +80,9 @@ const tools = (host) => ({
   test_embedded_resource: [
     "Returns a resource with its text.",
     {},
-    () => ({ content: [{ type: "resource", resource: { uri: "test://embedded-resource", mimeType: "text/plain", text: "This is an embedded resource content." } }] }),
+    () => ({
+      content: [{ type: "resource", resource: { uri: "test://embedded-resource", mimeType: "text/plain", text: "This is an embedded resource content." } }],
+    }),
   ],
   test_multiple_content_types: [
     "Returns a text, an image and a resource.",
@@ -89,7 +91,10 @@ const tools = (host) => ({
       content: [
         text("Multiple content types test:"),
         { type: "image", data: PNG, mimeType: "image/png" },
-        { type: "resource", resource: { uri: "test://mixed-content-resource", mimeType: "application/json", text: JSON.stringify({ test: "data", value: 123 }) } },
+        {
+          type: "resource",
+          resource: { uri: "test://mixed-content-resource", mimeType: "application/json", text: JSON.stringify({ test: "data", value: 123 }) },
+        },
       ],
     }),
   ],
@@ -212,7 +217,8 @@ const tools = (host) => ({
   test_missing_capability: [
     "Cannot work without a client that samples.",
     {},
-    (_, ctx) => (sampleOf(ctx, "needed") === undefined ? inputRequired({ inputRequests: { needed: askModel("Say something.") } }) : said("The client samples.")),
+    (_, ctx) =>
+      sampleOf(ctx, "needed") === undefined ? inputRequired({ inputRequests: { needed: askModel("Say something.") } }) : said("The client samples."),
   ],
   test_streaming_elicitation: [
     "Reports progress and then asks the user.",
@@ -239,7 +245,9 @@ const tools = (host) => ({
     {},
     (_, ctx) => {
       const content = sampleOf(ctx, "capital_question");
-      return content === undefined ? inputRequired({ inputRequests: { capital_question: askModel("What is the capital of France?") } }) : { content: [content].flat() };
+      return content === undefined
+        ? inputRequired({ inputRequests: { capital_question: askModel("What is the capital of France?") } })
+        : { content: [content].flat() };
     },
   ],
   test_input_required_result_list_roots: [
@@ -338,7 +346,8 @@ const resources = {
 /** The skills of the extension for them (SEP-2640). */
 const skills = await SkillsExtension.load(
   memorySkillFiles({
-    "count-words/SKILL.md": "---\nname: count-words\ndescription: Counts the words of a text. Use it when a length is asked for.\n---\n\n# Count words\n\nSee references/RULES.md.\n",
+    "count-words/SKILL.md":
+      "---\nname: count-words\ndescription: Counts the words of a text. Use it when a length is asked for.\n---\n\n# Count words\n\nSee references/RULES.md.\n",
     "count-words/references/RULES.md": "# Rules\n\nA word ends at white space.\n",
   }),
 );
@@ -352,7 +361,13 @@ export function featureServer(shared, { has_tasks = false } = {}) {
   const mcp = new McpServer(
     { name: "conformance-upstream", version: "1.0.0" },
     {
-      capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { listChanged: true, subscribe: true }, logging: {}, completions: {} },
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        resources: { listChanged: true, subscribe: true },
+        logging: {},
+        completions: {},
+      },
       requestState: { verify: states.verify },
     },
   );
@@ -373,7 +388,9 @@ export function featureServer(shared, { has_tasks = false } = {}) {
     "template",
     new ResourceTemplate("test://template/{id}/data", { list: undefined, complete: { id: (value) => ["123", "456"].filter((id) => id.startsWith(value)) } }),
     { description: "A resource for each id.", mimeType: "application/json" },
-    (uri, { id }) => ({ contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }] }),
+    (uri, { id }) => ({
+      contents: [{ uri: uri.href, mimeType: "application/json", text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }],
+    }),
   );
   skills.attach(mcp);
   if (has_tasks) registerTasks(mcp, { inputRequired, ask, answerOf, strings });
@@ -382,7 +399,9 @@ export function featureServer(shared, { has_tasks = false } = {}) {
 }
 
 function registerPrompts(mcp) {
-  mcp.registerPrompt("test_simple_prompt", { description: "A prompt without arguments." }, () => ({ messages: [user(text("This is a simple prompt for testing."))] }));
+  mcp.registerPrompt("test_simple_prompt", { description: "A prompt without arguments." }, () => ({
+    messages: [user(text("This is a simple prompt for testing."))],
+  }));
   mcp.registerPrompt(
     "test_prompt_with_arguments",
     {

@@ -28,11 +28,10 @@ export async function startGateway(servers, { mode = "firewall" } = {}) {
   const folder = await temporaryFolder("gateway");
   const config = join(folder, "mcp.json");
   await writeFile(config, JSON.stringify({ mcpServers: servers }));
-  const child = spawn(
-    process.execPath,
-    [join(packageDir, "bin", "contextweaver.js"), "gateway", "--config", config, "--mode", mode, "--http", "--port", "0"],
-    { env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" }, stdio: ["ignore", "pipe", "pipe"] },
-  );
+  const child = spawn(process.execPath, [join(packageDir, "bin", "contextweaver.js"), "gateway", "--config", config, "--mode", mode, "--http", "--port", "0"], {
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   const ended = new Promise((done) => child.once("close", done));
   const close = async () => {
@@ -50,7 +49,7 @@ export async function startGateway(servers, { mode = "firewall" } = {}) {
       const read = (text) => {
         output += text;
         const found = LISTENING.exec(output);
-        if (found) (clearTimeout(late), done(found[1]));
+        if (found) clearTimeout(late), done(found[1]);
       };
       child.stdout.setEncoding("utf8").on("data", read);
       child.stderr.setEncoding("utf8").on("data", read);
@@ -176,7 +175,12 @@ export function compare(direct, through) {
   return direct.map((one) => {
     const other = found.get(keyOf(one)) ?? { ...one, status: "fail", passed: [], problems: ["it was not run"], skipped: [] };
     const [before, after] = [one, other].map(({ status }) => RANK.indexOf(status));
-    return { ...one, direct: one, through: other, worse: after < before || (after === before && after > 0 && one.passed.some((check) => !other.passed.includes(check))) };
+    return {
+      ...one,
+      direct: one,
+      through: other,
+      worse: after < before || (after === before && after > 0 && one.passed.some((check) => !other.passed.includes(check))),
+    };
   });
 }
 
@@ -214,8 +218,14 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     "",
     table(pairs),
     "",
-    ...list("Different through the gateway:", explain(pairs, reasons, ({ worse }) => worse)),
-    ...list("Not passed directly, either:", explain(pairs, direct, ({ direct: { status } }) => status !== "pass")),
+    ...list(
+      "Different through the gateway:",
+      explain(pairs, reasons, ({ worse }) => worse),
+    ),
+    ...list(
+      "Not passed directly, either:",
+      explain(pairs, direct, ({ direct: { status } }) => status !== "pass"),
+    ),
   ];
   return `${[
     "# Reference: conformance of the gateway",
@@ -229,7 +239,11 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     "",
     ...explain(legacy, legacyReasons, (pair) => pair.worse && reasons(pair) === undefined),
     "",
-    ...section("Clients", "A client on the official SDK 2.x, and the gateway between it and the server of the suite. The gateway logs in as the command does; where a scenario is about credentials that only an application has (tokens of an enterprise or a workload, DPoP), `auth_provider` gives it the application's provider.", client),
+    ...section(
+      "Clients",
+      "A client on the official SDK 2.x, and the gateway between it and the server of the suite. The gateway logs in as the command does; where a scenario is about credentials that only an application has (tokens of an enterprise or a workload, DPoP), `auth_provider` gives it the application's provider.",
+      client,
+    ),
     "## Views",
     "",
     "The suite has no scenarios for views (MCP Apps). `gateway-apps.test.mjs` has published servers show theirs through the gateway, in both modes and eras, with the official bridge of hosts (`@modelcontextprotocol/ext-apps`) between it and a view: the view is read by the address that its tool names, gets the whole result, and calls tools that no model sees; its calls meet the policies.",
@@ -239,7 +253,9 @@ export function conformancePage({ versions, server, legacy, client, reasons, leg
     "What was read of the others in their code and documents (– is not found, ? not looked at), and the test of each cell of ours.",
     "",
     ahead,
-  ].join("\n").trimEnd()}\n`;
+  ]
+    .join("\n")
+    .trimEnd()}\n`;
 }
 
 const list = (title, lines) => (lines.length > 0 ? [title, "", ...lines, ""] : []);

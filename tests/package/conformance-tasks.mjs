@@ -64,10 +64,13 @@ class Task {
 
   /** Asks the client for several things at once; resolves when all are answered. */
   ask(...messages) {
-    const answers = messages.map((message, at) => new Promise((answer) => {
-      const params = { mode: "form", message, requestedSchema: { type: "object", properties: { confirm: { type: "boolean" } } } };
-      this.asks.set(`${this.id.slice(0, 8)}-${at}`, { request: { method: "elicitation/create", params }, answer });
-    }));
+    const answers = messages.map(
+      (message, at) =>
+        new Promise((answer) => {
+          const params = { mode: "form", message, requestedSchema: { type: "object", properties: { confirm: { type: "boolean" } } } };
+          this.asks.set(`${this.id.slice(0, 8)}-${at}`, { request: { method: "elicitation/create", params }, answer });
+        }),
+    );
     this.status = "input_required";
     return Promise.all(answers);
   }
@@ -98,21 +101,32 @@ const asTask = (run) => async (given, ctx) => {
 
 const TOOLS = {
   greet: [{ properties: { name: { type: "string" } } }, async ({ name }) => said(`Hello, ${name}!`)],
-  slow_compute: [{ properties: { seconds: { type: "number" }, label: { type: "string" } } }, asTask(async ({ seconds = 0, label }, task) => (await task.sleep(1_000 * seconds), said(`${label}: done`)))],
+  slow_compute: [
+    { properties: { seconds: { type: "number" }, label: { type: "string" } } },
+    asTask(async ({ seconds = 0, label }, task) => (await task.sleep(1_000 * seconds), said(`${label}: done`))),
+  ],
   failing_job: [{}, asTask(async (_, task) => (await task.sleep(1_000), { ...said("it failed"), isError: true }))],
   protocol_error_job: [{}, asTask(async () => Promise.reject(new Error("the server broke")))],
-  confirm_delete: [{ properties: { filename: { type: "string" } } }, asTask(async ({ filename }, task) => (await task.ask(`Delete ${filename}?`), said(`${filename} deleted`)))],
+  confirm_delete: [
+    { properties: { filename: { type: "string" } } },
+    asTask(async ({ filename }, task) => (await task.ask(`Delete ${filename}?`), said(`${filename} deleted`))),
+  ],
   multi_input: [{}, asTask(async (_, task) => (await task.ask("First?", "Second?"), said("both answered")))],
 };
 
 /** Gives a server the tools and the methods of tasks. `inputRequired` and `answerOf` are those of the other tools. */
 export function registerTasks(mcp, { inputRequired, ask, answerOf, strings }) {
-  for (const [name, [schema, run]] of Object.entries(TOOLS)) mcp.registerTool(name, { description: `The tool ${name}.`, inputSchema: fromJsonSchema({ type: "object", ...schema }) }, run);
-  mcp.registerTool("test_tool_with_task", { description: "Asks for a name, and works on.", inputSchema: fromJsonSchema({ type: "object" }) }, async (_, ctx) => {
-    const name = answerOf(ctx, "user_name")?.name;
-    if (name === undefined) return inputRequired({ inputRequests: { user_name: ask("Who are you?", strings("name")) } });
-    return { resultType: "task", ...new Task(async () => said(`Hello, ${name}!`)).wire };
-  });
+  for (const [name, [schema, run]] of Object.entries(TOOLS))
+    mcp.registerTool(name, { description: `The tool ${name}.`, inputSchema: fromJsonSchema({ type: "object", ...schema }) }, run);
+  mcp.registerTool(
+    "test_tool_with_task",
+    { description: "Asks for a name, and works on.", inputSchema: fromJsonSchema({ type: "object" }) },
+    async (_, ctx) => {
+      const name = answerOf(ctx, "user_name")?.name;
+      if (name === undefined) return inputRequired({ inputRequests: { user_name: ask("Who are you?", strings("name")) } });
+      return { resultType: "task", ...new Task(async () => said(`Hello, ${name}!`)).wire };
+    },
+  );
   mcp.server.registerCapabilities({ extensions: { [TASKS]: {} } });
   const on = (method, run) =>
     mcp.server.setRequestHandler(method, { params: ANY }, async (params, ctx) => {

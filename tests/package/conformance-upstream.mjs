@@ -80,7 +80,10 @@ export function conformanceHandler({ era = "both" } = {}) {
   async function legacy(request) {
     const id = request.headers.get("mcp-session-id");
     if (id !== null) return sessions.get(id)?.transport.handleRequest(request) ?? failure(404, -32001, "Session not found");
-    const body = await request.clone().json().catch(() => undefined);
+    const body = await request
+      .clone()
+      .json()
+      .catch(() => undefined);
     if (!isInitializeRequest(body)) return failure(400, -32000, "Bad Request: a session begins with initialize");
     return (await openSession()).handleRequest(request);
   }
@@ -91,7 +94,14 @@ export function conformanceHandler({ era = "both" } = {}) {
       const refused = hostHeaderValidationResponse(request, localhostAllowedHostnames()) ?? originValidationResponse(request, localhostAllowedOrigins());
       if (refused) return refused;
       if (era === "legacy" || (era === "both" && (await isLegacyRequest(request)))) return legacy(request);
-      return refusedCall(await request.clone().json().catch(() => undefined)) ?? modern.fetch(request);
+      return (
+        refusedCall(
+          await request
+            .clone()
+            .json()
+            .catch(() => undefined),
+        ) ?? modern.fetch(request)
+      );
     },
     async close() {
       await modern.close();

@@ -18,7 +18,8 @@ const PATIENCE = 120_000;
 const DIRECT = {
   "tasks-status-notifications at extension": "the suite has no check yet",
   "server-sse-polling at 0.1.16": "the suite calls as 2025-03-26, where no stream begins with an event that has an id",
-  "auth/2025-03-26-oauth-metadata-backcompat at 0.1.16": "the suite's metadata names another issuer than its address, which the official SDK refuses; 0.2 is right",
+  "auth/2025-03-26-oauth-metadata-backcompat at 0.1.16":
+    "the suite's metadata names another issuer than its address, which the official SDK refuses; 0.2 is right",
 };
 /** Why a result cannot pass, whoever is between; nothing for one that must pass. */
 export const reasonFor = ({ scenario, revision }) => DIRECT[`${scenario} at ${revision}`];
@@ -84,7 +85,12 @@ export const serverResults = (suite, url) => results(suite, "server", ["--url", 
 export async function clientResults(suite, client) {
   const relay = await relayTo(client);
   try {
-    return await results(suite, "client", ["--command", `${process.execPath} ${join(here, "conformance-relay.mjs")} ${relay.url}`, "--timeout", `${PATIENCE / 2}`]);
+    return await results(suite, "client", [
+      "--command",
+      `${process.execPath} ${join(here, "conformance-relay.mjs")} ${relay.url}`,
+      "--timeout",
+      `${PATIENCE / 2}`,
+    ]);
   } finally {
     await relay.close();
   }
@@ -154,7 +160,12 @@ function summary(checks) {
 }
 
 /** A scenario that left no checks: what the suite printed last says why. */
-const lost = ({ stdout, stderr, code }) => ({ status: "fail", passed: [], problems: [`no result, exit code ${code}: ${`${stdout}\n${stderr}`.trim().slice(-500)}`], skipped: [] });
+const lost = ({ stdout, stderr, code }) => ({
+  status: "fail",
+  passed: [],
+  problems: [`no result, exit code ${code}: ${`${stdout}\n${stderr}`.trim().slice(-500)}`],
+  skipped: [],
+});
 
 /**
  * Lets clients run in this process, though the suite starts a program for each: `conformance-relay.mjs` sends here what
@@ -166,13 +177,18 @@ async function relayTo(client) {
   const next = () => {
     while (free > 0 && waiting.length > 0) {
       free -= 1;
-      waiting.shift()().finally(() => ((free += 1), next()));
+      waiting
+        .shift()()
+        .finally(() => ((free += 1), next()));
     }
   };
   const server = createServer(async (request, response) => {
     const started = JSON.parse(Buffer.concat(await request.toArray()).toString());
     waiting.push(async () => {
-      const failed = await client(started).then(() => undefined, (error) => error);
+      const failed = await client(started).then(
+        () => undefined,
+        (error) => error,
+      );
       response.end(JSON.stringify({ failed: failed && `${failed.stack ?? failed}` }));
     });
     next();

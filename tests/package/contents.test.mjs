@@ -25,7 +25,10 @@ test("every JavaScript file has its declarations, and no declaration stands alon
   const dist = files.filter((name) => name.startsWith("dist/"));
   const stems = (suffix) => dist.filter((name) => name.endsWith(suffix)).map((name) => name.slice(5, -suffix.length));
   const declared = stems(".d.ts");
-  assert.deepEqual(declared, stems(".js").filter((stem) => !generated(stem)));
+  assert.deepEqual(
+    declared,
+    stems(".js").filter((stem) => !generated(stem)),
+  );
 });
 
 test("nothing is needed at run time and nothing runs at installation", () => {
@@ -64,10 +67,16 @@ test("stack traces in Node name the files that were bundled", async () => {
     const { sources, sourcesContent } = JSON.parse(await readFile(join(installed, map), "utf8"));
     assert.equal(sourcesContent, undefined, "the files are in the package");
     // What only the program has is in its bundle alone.
-    const missing = sources.filter((source) => !files.includes(join("dist/node", source)) && !/^\.\.\/(audit|cli)\/|_glue\.js$|\.file\.js$|report-page\.js$/.test(source));
+    const missing = sources.filter(
+      (source) => !files.includes(join("dist/node", source)) && !/^\.\.\/(audit|cli)\/|_glue\.js$|\.file\.js$|report-page\.js$/.test(source),
+    );
     assert.deepEqual(missing, [], map);
   }
-  const { stderr } = await run(process.execPath, ["--enable-source-maps", "--input-type=module", "-e", 'import { ContextManager } from "contextweaver"; new ContextManager({ budgett: 1 });'], { cwd: folder, check: false });
+  const { stderr } = await run(
+    process.execPath,
+    ["--enable-source-maps", "--input-type=module", "-e", 'import { ContextManager } from "contextweaver"; new ContextManager({ budgett: 1 });'],
+    { cwd: folder, check: false },
+  );
   assert.match(stderr, /dist\/boundary\/\w+\.js:\d+/);
 });
 
@@ -79,13 +88,20 @@ test("the program can be executed", async () => {
 test("all entries offer the same names", async () => {
   const { stdout } = await run(
     "node",
-    ["--input-type=module", "-e", `
+    [
+      "--input-type=module",
+      "-e",
+      `
       const names = async (entry) => Object.keys(await import(entry)).sort();
-      console.log(JSON.stringify([await names("contextweaver"), await names("contextweaver/slim")]));`],
+      console.log(JSON.stringify([await names("contextweaver"), await names("contextweaver/slim")]));`,
+    ],
     { cwd: folder },
   );
   const [root, slim] = JSON.parse(stdout);
-  assert.deepEqual(slim.filter((name) => name !== "init" && name !== "initSync"), root);
+  assert.deepEqual(
+    slim.filter((name) => name !== "init" && name !== "initSync"),
+    root,
+  );
   // What each entry offers is the same in Node, which has its own files, and elsewhere.
   for (const entry of ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server"]) {
     const script = `

@@ -6,8 +6,17 @@ const PLANTED = ["planted-alpha-7f3a", "planted-beta-91c2", "planted-gamma-04de"
 /** Secrets by name, by declaration, by typed key, nested, and in what stays in this program. */
 function planted(cw) {
   const HANDLE = cw.contextKey("handle", { secret: true });
-  return cw.ToolCallContext.of({ tenantId: "acme", authToken: PLANTED[0], vault: { inner: [PLANTED[1]] }, authInfo: new (class { token = PLANTED[3]; })() }, { secrets: ["vault"] })
-    .with(HANDLE, PLANTED[2]);
+  return cw.ToolCallContext.of(
+    {
+      tenantId: "acme",
+      authToken: PLANTED[0],
+      vault: { inner: [PLANTED[1]] },
+      authInfo: new (class {
+        token = PLANTED[3];
+      })(),
+    },
+    { secrets: ["vault"] },
+  ).with(HANDLE, PLANTED[2]);
 }
 
 /** Everything a value says of itself, in whatever way it is asked. */
@@ -84,14 +93,30 @@ export const leakCases = {
 
   async "a context shows no secret in whatever way it is looked at"(cw, assert) {
     const context = planted(cw);
-    const shown = [context, [context], { context }, context.toObject(), context.toJSON(), context.toCloneable(), Object.fromEntries(context.toMap()), context.keys(), Object.assign({}, context), { ...context }];
+    const shown = [
+      context,
+      [context],
+      { context },
+      context.toObject(),
+      context.toJSON(),
+      context.toCloneable(),
+      Object.fromEntries(context.toMap()),
+      context.keys(),
+      Object.assign({}, context),
+      { ...context },
+    ];
     shown.forEach((what, place) => {
       // The instance of a class is the caller's own; it is shown only to who asks for the values.
       if (what && typeof what === "object") isClean(assert, what, `form ${place}`);
     });
     const error = new Error(`${context}`, { cause: context });
     isClean(assert, error, "an error");
-    for (const combined of [context.merge(cw.ToolCallContext.of({ x: 1 })), context.with("y", 2), context.without("tenantId"), cw.effectiveContext(cw.ToolCallContext.of({ z: 1 }), context)]) {
+    for (const combined of [
+      context.merge(cw.ToolCallContext.of({ x: 1 })),
+      context.with("y", 2),
+      context.without("tenantId"),
+      cw.effectiveContext(cw.ToolCallContext.of({ z: 1 }), context),
+    ]) {
       isClean(assert, combined, "a combination");
       isClean(assert, combined.toObject(), "a combination as an object");
     }
@@ -104,16 +129,36 @@ export const leakCases = {
       () => context.number("authToken"),
       () => context.boolean("vault"),
       () => context.parse("handle", () => false),
-      () => context.get(cw.contextKey("authToken", { validate: () => { throw new Error(PLANTED[0]); } })),
+      () =>
+        context.get(
+          cw.contextKey("authToken", {
+            validate: () => {
+              throw new Error(PLANTED[0]);
+            },
+          }),
+        ),
       () => context.toSnapshot(),
-      () => ToolCallContext.of({ authToken: { get a() { throw new Error(PLANTED[0]); } } }),
+      () =>
+        ToolCallContext.of({
+          authToken: {
+            get a() {
+              throw new Error(PLANTED[0]);
+            },
+          },
+        }),
       () => ToolCallContext.of({ [`${"k".repeat(300)}`]: PLANTED[0] }),
       () => ToolCallContext.sealed({ authToken: PLANTED[0] }).with("authToken", PLANTED[1]),
       () => ToolCallContext.of({ authToken: null, x: PLANTED[0] }),
       () => cw.toMcpMeta(context, MetaPolicy.allow(["authInfo"], { secrets: ["authInfo"] })),
       () => cw.toMcpMeta(context, MetaPolicy.dangerouslyPassThrough()),
       () => cw.toMcpMeta(context.without("authInfo"), MetaPolicy.dangerouslyPassThrough(), { maxBytes: 1 }),
-      () => cw.toMcpMeta(context, MetaPolicy.map(() => { throw new Error(PLANTED[0]); })),
+      () =>
+        cw.toMcpMeta(
+          context,
+          MetaPolicy.map(() => {
+            throw new Error(PLANTED[0]);
+          }),
+        ),
       () => cw.fromMcpMeta({ a: PLANTED[0] }, { allow: ["authToken"] }),
       () => cw.fromMcpMeta({ a: PLANTED[0] }, { allow: ["a"], schema: () => false }),
       () => cw.defineTool(context, () => 1),
@@ -135,7 +180,10 @@ export const leakCases = {
     const outputs = [];
     const written = await listening(async () => {
       const leaf = cw.defineTool({ name: "leaf", description: "a tool" }, (input, given) => {
-        if (input.throws) throw new TypeError(`401 for ${given.get("authToken")} and ${given.get("vault").inner[0]}`, { cause: { header: given.get("handle"), info: given.get("authInfo").token } });
+        if (input.throws)
+          throw new TypeError(`401 for ${given.get("authToken")} and ${given.get("vault").inner[0]}`, {
+            cause: { header: given.get("handle"), info: given.get("authInfo").token },
+          });
         return { ok: true, seen: `${given}`, given: JSON.stringify(given) };
       });
       const tool = cw.decorate(cw.decorate(leaf, { around: (input, _c, next) => next(input) }), {
@@ -150,8 +198,16 @@ export const leakCases = {
         outputs.push(await caught(() => cw.runTool(tool, input, { process: context })));
         outputs.push(await caught(() => cw.runTool({ name: "f", call: leaf.call }, input, context)));
       }
-      outputs.push(await caught(() => cw.assertPropagates((inner) => cw.decorate(inner, { around: (_input, _given, next) => next(context.get("authToken"), context) }))));
-      for (const policy of [undefined, cw.MetaPolicy.none, cw.MetaPolicy.passThrough(), cw.MetaPolicy.deny([]), cw.MetaPolicy.allow(["tenantId", "authToken", "vault", "handle"])]) {
+      outputs.push(
+        await caught(() => cw.assertPropagates((inner) => cw.decorate(inner, { around: (_input, _given, next) => next(context.get("authToken"), context) }))),
+      );
+      for (const policy of [
+        undefined,
+        cw.MetaPolicy.none,
+        cw.MetaPolicy.passThrough(),
+        cw.MetaPolicy.deny([]),
+        cw.MetaPolicy.allow(["tenantId", "authToken", "vault", "handle"]),
+      ]) {
         outputs.push(await caught(() => cw.toMcpMeta(context, policy, { existing: { progressToken: 1 } })));
         outputs.push(await caught(() => cw.toMcpMeta(context, policy)));
       }
@@ -166,15 +222,29 @@ export const leakCases = {
     const context = planted(cw);
     const outputs = [];
     const written = await listening(async () => {
-      const leaf = cw.defineTool({ name: "search", description: "Searches files", schema: { type: "object", properties: { q: { type: "string" } } } }, (input) => `found ${input.q}`);
-      const failing = cw.defineTool({ name: "fail", description: "Fails" }, (_input, given) => { throw new Error(`denied: ${given.get("authToken")}`); });
+      const leaf = cw.defineTool(
+        { name: "search", description: "Searches files", schema: { type: "object", properties: { q: { type: "string" } } } },
+        (input) => `found ${input.q}`,
+      );
+      const failing = cw.defineTool({ name: "fail", description: "Fails" }, (_input, given) => {
+        throw new Error(`denied: ${given.get("authToken")}`);
+      });
       const manager = new cw.ContextManager();
       manager.ingest({ id: "u1", kind: "user_turn", text: "find files" });
       const answers = [await leaf.call({ q: "x" }, context), String((await caught(() => failing.call({}, context))).message)];
       answers.forEach((raw_output, place) => outputs.push(manager.ingestToolResult({ tool_call_id: `c${place}`, tool_name: leaf.name, raw_output })));
-      const router = new cw.Router([leaf, failing].map(({ name, description, inputSchema }) => ({ id: name, kind: "tool", name, description, args_schema: inputSchema })));
+      const router = new cw.Router(
+        [leaf, failing].map(({ name, description, inputSchema }) => ({ id: name, kind: "tool", name, description, args_schema: inputSchema })),
+      );
       const result = router.route("search files");
-      outputs.push(result, router.cards(result), cw.explainRoute(result), manager.build({ phase: "answer", query: "files", explain: true }), manager.toJSON(), manager.stats());
+      outputs.push(
+        result,
+        router.cards(result),
+        cw.explainRoute(result),
+        manager.build({ phase: "answer", query: "files", explain: true }),
+        manager.toJSON(),
+        manager.stats(),
+      );
       outputs.push(manager.events.items?.() ?? [], await caught(() => manager.build({ phase: context })));
       router.free();
     });

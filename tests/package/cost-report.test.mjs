@@ -16,7 +16,17 @@ test("what is repeated is what the two texts have in common", () => {
   const [a, b, c] = [user("one"), user("two"), user("twice")];
   const text = (messages) => messages.map((message) => JSON.stringify(message)).join("\n");
   const common = (before, now) => [...text(before)].findIndex((character, at) => character !== text(now)[at]);
-  for (const [before, now] of [[[a], [b]], [[a, b], [a, c]], [[a, b, c], [a, c, b]]]) {
+  for (const [before, now] of [
+    [[a], [b]],
+    [
+      [a, b],
+      [a, c],
+    ],
+    [
+      [a, b, c],
+      [a, c, b],
+    ],
+  ]) {
     assert.equal(repeats(before, now).characters, common(before, now), text(now));
   }
   assert.equal(repeats([a], [a, b]).characters, text([a]).length, "all of the prompt before");
@@ -66,7 +76,10 @@ test("the whole conversation costs 1 and shows everything", () => {
 
 test("what leaves the prompt is missed, and a beginning that changes is paid anew", () => {
   let step = 0;
-  const forgetful = measured((messages) => [user(`step ${(step += 1)}`), ...messages.map((message) => (message.role === "tool" ? { ...message, content: "gone" } : message))]);
+  const forgetful = measured((messages) => [
+    user(`step ${(step += 1)}`),
+    ...messages.map((message) => (message.role === "tool" ? { ...message, content: "gone" } : message)),
+  ]);
   assert.deepEqual([forgetful.openai.recall, forgetful.openai.next, forgetful.openai.newest], [0, 0, 0]);
   assert.equal(forgetful.openai.rewrites, 3, "each call but the first");
   step = 0;
@@ -103,7 +116,10 @@ test("joined sessions are one conversation, and their questions are asked where 
   const [both, ...rest] = joined([one, one, one], 2);
   assert.equal(rest.length, 0, "what does not fill one is left out");
   assert.equal(both.messages.length, 2 * one.messages.length);
-  assert.deepEqual(both.questions.map(({ at }) => at), [one.questions[0].at, one.messages.length + one.questions[0].at]);
+  assert.deepEqual(
+    both.questions.map(({ at }) => at),
+    [one.questions[0].at, one.messages.length + one.questions[0].at],
+  );
   const ids = both.messages.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id }) => id));
   assert.equal(new Set(ids).size, 4, "calls of different sessions have different ids");
   const answered = both.messages.filter(({ role }) => role === "tool").map((message) => message.tool_call_id);
@@ -146,11 +162,51 @@ test("our sessions are long, of three kinds, and all that they ask for is in the
   }
 });
 
-const row = (cost, recall, rest = {}) => ({ calls: 10, queries: 20, cost, recall, "recall ahead": recall, dearer: 0, worst: cost, next: 1, "next of": 5, newest: 1, "newest of": 5, rewrites: 0, over: 0, failed: 0, ...rest });
+const row = (cost, recall, rest = {}) => ({
+  calls: 10,
+  queries: 20,
+  cost,
+  recall,
+  "recall ahead": recall,
+  dearer: 0,
+  worst: cost,
+  next: 1,
+  "next of": 5,
+  newest: 1,
+  "newest of": 5,
+  rewrites: 0,
+  over: 0,
+  failed: 0,
+  ...rest,
+});
 const both = (cost, recall, rest) => ({ openai: row(cost, recall, rest), anthropic: row(cost + 0.1, recall, rest) });
 const RUN = {
-  sessions: [{ set: "a<b", join: 1, budget: 8000, sessions: 4, strategies: { full: both(1, 1), default: both(1.2, 0.9, { dearer: 3, rewrites: 2 }), "cut-0.3": both(0.6, 0.8), "cut-0.5": both(0.8, 0.95), "head-tail-500": both(0.1, 1, { over: 1 }), clear: both(1.5, 1) } }],
-  tools: { tools: 500, tokens: 60_000, steps: 10, offers: { "all tools": { cost: { openai: 1, anthropic: 1 }, right: 10 }, "a list": { cost: { openai: 0.5, anthropic: 0.5 }, right: 9 }, default: { cost: { openai: 0.4, anthropic: 0.6 }, right: 9 } } },
+  sessions: [
+    {
+      set: "a<b",
+      join: 1,
+      budget: 8000,
+      sessions: 4,
+      strategies: {
+        full: both(1, 1),
+        default: both(1.2, 0.9, { dearer: 3, rewrites: 2 }),
+        "cut-0.3": both(0.6, 0.8),
+        "cut-0.5": both(0.8, 0.95),
+        "head-tail-500": both(0.1, 1, { over: 1 }),
+        clear: both(1.5, 1),
+      },
+    },
+  ],
+  tools: {
+    tools: 500,
+    tokens: 60_000,
+    steps: 10,
+    offers: {
+      "all tools": { cost: { openai: 1, anthropic: 1 }, right: 10 },
+      "a list": { cost: { openai: 0.5, anthropic: 0.5 }, right: 9 },
+      default: { cost: { openai: 0.4, anthropic: 0.6 }, right: 9 },
+    },
+  },
 };
 
 test("a figure stands beside the cheapest peer within the budget that shows as much, and what shows most at its cost", () => {

@@ -42,7 +42,10 @@ const LOGGED = {
   category: "architecture",
   stakes: "high",
   context: "Evaluated PostgreSQL and MongoDB",
-  reasons: [{ type: "analysis", text: "Transactions are needed" }, { type: "empirical", text: "It held the load last year" }],
+  reasons: [
+    { type: "analysis", text: "Transactions are needed" },
+    { type: "empirical", text: "It held the load last year" },
+  ],
   tags: ["db"],
   pattern: "Boring technology first",
 };
@@ -78,7 +81,10 @@ export const decisionCases = {
     for (const [name, args] of TOUR) {
       const content = await called(assert, store, name, args);
       const { inputSchema, outputSchema } = tools.find((tool) => tool.name === name);
-      for (const [schema, value] of [[inputSchema, args], [outputSchema, content]]) {
+      for (const [schema, value] of [
+        [inputSchema, args],
+        [outputSchema, content],
+      ]) {
         const { valid, errors, warnings } = cw.validateArgs(schema, value);
         assert.deepEqual([valid, errors, warnings], [true, [], []], name);
       }
@@ -181,7 +187,10 @@ export const decisionCases = {
     const { revision } = copy.export();
     await called(assert, copy, "log_decision", { ...LOGGED, decision: "Use Redis for sessions" });
     const since = copy.exportSince(revision);
-    assert.deepEqual(since.decisions.map(({ decision }) => decision), ["Use Redis for sessions"]);
+    assert.deepEqual(
+      since.decisions.map(({ decision }) => decision),
+      ["Use Redis for sessions"],
+    );
     const other = memory(cw);
     const records = [{ id: "legacy-1", decision: "An old one", date: "2025-01-01", x_extra: { kept: [1] } }, { id: "../bad" }];
     const report = other.import(records);
@@ -207,7 +216,8 @@ export const decisionCases = {
       return texts.map((text) => [/car|vehicle/i.test(text) ? 1 : 0, /fruit|apple/i.test(text) ? 1 : 0, 0.1]);
     };
     const store = memory(cw, { embed, embedding_model: "toy" });
-    for (const decision of ["Buy an apple tree", "Lease a vehicle"]) await called(assert, store, "log_decision", { ...LOGGED, decision, context: null, pattern: null, tags: [] });
+    for (const decision of ["Buy an apple tree", "Lease a vehicle"])
+      await called(assert, store, "log_decision", { ...LOGGED, decision, context: null, pattern: null, tags: [] });
     const query = { query: "car", retrieval_mode: "semantic", limit: 1 };
     const found = await called(assert, store, "query_decisions", query);
     assert.equal(found.decisions[0].title, "Lease a vehicle");
@@ -226,13 +236,22 @@ export const decisionCases = {
 
   async "an embedder that fails leaves the words"(cw, assert) {
     for (const embed of [
-      () => { throw new Error("quoting the text"); },
-      async () => { throw new Error("later"); },
+      () => {
+        throw new Error("quoting the text");
+      },
+      async () => {
+        throw new Error("later");
+      },
       () => [],
       () => [[1], [1, 2]],
       () => [["1"]],
       () => [[NaN]],
-      () => new Proxy([], { get() { throw new Error("hostile"); } }),
+      () =>
+        new Proxy([], {
+          get() {
+            throw new Error("hostile");
+          },
+        }),
     ]) {
       const store = memory(cw, { embed });
       await called(assert, store, "log_decision", LOGGED);
@@ -255,7 +274,10 @@ export const decisionCases = {
     assert.equal((await slow).total, 2);
     const lost = called(assert, store, "query_decisions", { query: "other" });
     store.free();
-    await lost.then(() => assert.ok(false, "freed meanwhile"), (error) => assert.equal(error.code, "DISPOSED"));
+    await lost.then(
+      () => assert.ok(false, "freed meanwhile"),
+      (error) => assert.equal(error.code, "DISPOSED"),
+    );
   },
 
   async "functions that misbehave are told, and change nothing"(cw, assert) {
@@ -268,15 +290,28 @@ export const decisionCases = {
       store.free();
     };
     await rejects({ new_id: () => "not an id!" }, "CALLBACK_FAILED");
-    await rejects({ new_id: () => { throw new Error("no"); } }, "CALLBACK_FAILED");
+    await rejects(
+      {
+        new_id: () => {
+          throw new Error("no");
+        },
+      },
+      "CALLBACK_FAILED",
+    );
     await rejects({ clock: () => NaN }, "CALLBACK_FAILED");
     const store = memory(cw, { new_id: () => store.size });
-    await store.callTool("log_decision", LOGGED).then(() => assert.ok(false, "reentrant"), (error) => assert.equal(error.code, "REENTRANT"));
+    await store.callTool("log_decision", LOGGED).then(
+      () => assert.ok(false, "reentrant"),
+      (error) => assert.equal(error.code, "REENTRANT"),
+    );
     store.free();
     // An id that is taken is asked for again, not for ever.
     const same = memory(cw, { new_id: () => "same" });
     await called(assert, same, "log_decision", LOGGED);
-    await same.callTool("log_decision", LOGGED).then(() => assert.ok(false, "taken"), (error) => assert.equal(error.code, "CALLBACK_FAILED"));
+    await same.callTool("log_decision", LOGGED).then(
+      () => assert.ok(false, "taken"),
+      (error) => assert.equal(error.code, "CALLBACK_FAILED"),
+    );
     assert.equal(same.size, 1);
     same.free();
     refuses(cw, assert, "no function", () => new cw.DecisionStore({ on_change: 1 }), ["INVALID_INPUT"]);

@@ -9,7 +9,16 @@ import { chromium, has, launchChromium, page, root, run } from "./harness.mjs";
 import { PHONE, shows } from "./page.mjs";
 
 const BASE = "/some/where/";
-const MIME = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".wasm": "application/wasm", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".jpg": "image/jpeg" };
+const MIME = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".json": "application/json",
+  ".wasm": "application/wasm",
+  ".svg": "image/svg+xml",
+  ".woff2": "font/woff2",
+  ".jpg": "image/jpeg",
+};
 const generator = join(root, "docs-site", "node_modules", "vitepress", "bin", "vitepress.js");
 const site = join(process.env.CONTEXTWEAVER_TEST_PROJECTS, "docs-site");
 
@@ -65,7 +74,10 @@ test("the site of the documents", async (t) => {
     await tab.fill(".search-input", "drilldown");
     await shows(tab, ".results .result", /\w/);
     const found = await tab.locator(".results .result").evaluateAll((results) => results.map(({ href }) => href));
-    assert.ok(found.some((href) => /\/docs\/results\.html/.test(href)), found.join("\n"));
+    assert.ok(
+      found.some((href) => /\/docs\/results\.html/.test(href)),
+      found.join("\n"),
+    );
     await tab.locator(".results .result").first().click();
     await shows(tab, "main h1", /\w/);
     assert.match(tab.url(), new RegExp(`${BASE}.+\\.html`));

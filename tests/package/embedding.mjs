@@ -19,7 +19,8 @@ function desk(cw, { later = true, ...options } = {}) {
   };
   const manager = new cw.ContextManager({ embed, embedding_weight: 0.5, rules: false, ...options });
   manager.ingest(item("answer", "the money goes back within 14 days of the order"));
-  for (let n = 0; n < 40; n += 1) manager.ingest(item(`t${n}`, `${n % 2 ? "the server was restarted" : "lunch is served"} on day ${n} of the month, as on the days before`));
+  for (let n = 0; n < 40; n += 1)
+    manager.ingest(item(`t${n}`, `${n % 2 ? "the server was restarted" : "lunch is served"} on day ${n} of the month, as on the days before`));
   return { manager, asked };
 }
 
@@ -32,7 +33,10 @@ export const embeddingCases = {
       const { manager, asked } = desk(cw, { later });
       const without = manager.build(QUERY);
       assert.ok(!shows(without, "answer"), without.prompt);
-      assert.ok(without.warnings.some((one) => one.includes("embedMissing")), "nobody was told");
+      assert.ok(
+        without.warnings.some((one) => one.includes("embedMissing")),
+        "nobody was told",
+      );
       // Equal texts are one text: there are 41 here, all different, and the query.
       assert.equal(await manager.embedMissing(QUERY.query), 42);
       const pack = manager.build(QUERY);
@@ -60,9 +64,14 @@ export const embeddingCases = {
 
   async "no secret and nothing withheld is shown to the model"(cw, assert) {
     const key = "sk-proj-" + "a1B2c3D4e5F6g7H8".repeat(3);
-    for (const [policy, hidden] of [[undefined, ["confidential", "restricted"]], [{ sensitivity_floor: "internal" }, ["internal", "confidential", "restricted"]], [{ sensitivity_floor: "restricted" }, ["confidential", "restricted"]]]) {
+    for (const [policy, hidden] of [
+      [undefined, ["confidential", "restricted"]],
+      [{ sensitivity_floor: "internal" }, ["internal", "confidential", "restricted"]],
+      [{ sensitivity_floor: "restricted" }, ["confidential", "restricted"]],
+    ]) {
       const { manager, asked } = desk(cw, policy && { policy });
-      for (const sensitivity of ["public", "internal", "confidential", "restricted"]) manager.ingest(item(sensitivity, `it is ${sensitivity}, with ${key}`, { sensitivity }));
+      for (const sensitivity of ["public", "internal", "confidential", "restricted"])
+        manager.ingest(item(sensitivity, `it is ${sensitivity}, with ${key}`, { sensitivity }));
       await manager.embedMissing(`where is ${key}`);
       const told = asked.flat().join("\n");
       assert.ok(!told.includes(key.slice(8)), told);
@@ -78,16 +87,39 @@ export const embeddingCases = {
 
   async "an embedding model is taken as frameworks have it"(cw, assert) {
     const calls = [];
-    const sdk = { specificationVersion: "v3", modelId: "m", doEmbed({ values }) { calls.push(this === sdk); return Promise.resolve({ embeddings: values.map(vector) }); } };
-    const langchain = { embedDocuments(texts) { calls.push(this === langchain); return Promise.resolve(texts.map(vector)); } };
-    const ai = { run(model, { text }) { calls.push(this === ai && model === "@cf/baai/bge-small-en-v1.5"); return Promise.resolve({ shape: [text.length, 3], data: text.map(vector) }); } };
+    const sdk = {
+      specificationVersion: "v3",
+      modelId: "m",
+      doEmbed({ values }) {
+        calls.push(this === sdk);
+        return Promise.resolve({ embeddings: values.map(vector) });
+      },
+    };
+    const langchain = {
+      embedDocuments(texts) {
+        calls.push(this === langchain);
+        return Promise.resolve(texts.map(vector));
+      },
+    };
+    const ai = {
+      run(model, { text }) {
+        calls.push(this === ai && model === "@cf/baai/bge-small-en-v1.5");
+        return Promise.resolve({ shape: [text.length, 3], data: text.map(vector) });
+      },
+    };
     for (const embed of [sdk, langchain, { ai, model: "@cf/baai/bge-small-en-v1.5" }, (texts) => texts.map((text) => Float32Array.from(vector(text)))]) {
       const { manager } = desk(cw, { embed });
       assert.equal(await manager.embedMissing(QUERY.query), 42);
       assert.ok(shows(manager.build(QUERY), "answer"));
       manager.free();
       const store = new cw.DecisionStore({ embed });
-      await store.callTool("log_decision", { decision: "Refunds within 14 days", confidence: 0.9, category: "process", stakes: "low", reasons: [{ type: "authority", text: "it is the law" }] });
+      await store.callTool("log_decision", {
+        decision: "Refunds within 14 days",
+        confidence: 0.9,
+        category: "process",
+        stakes: "low",
+        reasons: [{ type: "authority", text: "it is the law" }],
+      });
       const { structuredContent } = await store.callTool("query_decisions", { query: "money", retrieval_mode: "semantic", limit: 1 });
       assert.equal(structuredContent.decisions[0].title, "Refunds within 14 days");
       store.free();
@@ -96,7 +128,20 @@ export const embeddingCases = {
   },
 
   async "an embedder that fails costs the vectors, not the log"(cw, assert) {
-    const wrong = [() => { throw new Error("no"); }, async () => { throw new Error("no"); }, () => [], () => undefined, (texts) => texts.map(() => []), (texts) => texts.map(() => [Number.NaN]), (texts) => texts.map((_, at) => Array(at + 1).fill(1)), (texts) => texts.map(() => "1")];
+    const wrong = [
+      () => {
+        throw new Error("no");
+      },
+      async () => {
+        throw new Error("no");
+      },
+      () => [],
+      () => undefined,
+      (texts) => texts.map(() => []),
+      (texts) => texts.map(() => [Number.NaN]),
+      (texts) => texts.map((_, at) => Array(at + 1).fill(1)),
+      (texts) => texts.map(() => "1"),
+    ];
     for (const embed of wrong) {
       const { manager } = desk(cw, { embed });
       const before = manager.build(QUERY).prompt;
@@ -116,8 +161,10 @@ export const embeddingCases = {
   },
 
   async "what is wrong with the options of an embedder is told with a path"(cw, assert) {
-    for (const embed of [1, "m", {}, [], { ai: {}, model: "m" }, null]) assert.throws(() => new cw.ContextManager({ embed }), { code: "INVALID_INPUT", path: "/embed" });
-    for (const embedding_weight of [-1, 2, "1", Number.NaN]) assert.throws(() => new cw.ContextManager({ embed: () => [], embedding_weight }), { code: "INVALID_INPUT", path: "/embedding_weight" });
+    for (const embed of [1, "m", {}, [], { ai: {}, model: "m" }, null])
+      assert.throws(() => new cw.ContextManager({ embed }), { code: "INVALID_INPUT", path: "/embed" });
+    for (const embedding_weight of [-1, 2, "1", Number.NaN])
+      assert.throws(() => new cw.ContextManager({ embed: () => [], embedding_weight }), { code: "INVALID_INPUT", path: "/embedding_weight" });
     assert.throws(() => new cw.ContextManager({ embedding_weight: 0.3 }), { code: "MISSING_FIELD", path: "/embed" });
     const manager = new cw.ContextManager();
     await assert.rejects(manager.embedMissing("x"), { code: "MISSING_FIELD", path: "/embed" });

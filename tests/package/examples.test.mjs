@@ -16,7 +16,17 @@ async function example(name) {
 }
 
 test("examples are short", async () => {
-  for (const file of ["node/agent.mjs", "node/route.mjs", "agent/agent.ts", "agent/model.ts", "worker/worker.ts", "worker-gateway/worker.ts", "worker-proxy/worker.ts", "browser/index.html", "browser/app.js"]) {
+  for (const file of [
+    "node/agent.mjs",
+    "node/route.mjs",
+    "agent/agent.ts",
+    "agent/model.ts",
+    "worker/worker.ts",
+    "worker-gateway/worker.ts",
+    "worker-proxy/worker.ts",
+    "browser/index.html",
+    "browser/app.js",
+  ]) {
     const lines = (await readFile(join(examples, file), "utf8")).split("\n").length - 1;
     assert.ok(lines <= 60, `${file} has ${lines} lines`);
   }

@@ -22,8 +22,14 @@ function session(core) {
 /** `{ name: (engines, assert, expected) => … }` */
 export const exportCases = {
   "the version is the crate's"({ core }, assert, expected) {
-    assert.equal(core.call((glue) => glue.engine_version()), expected.version);
-    assert.equal(core.call((glue) => glue.last_panic()), "");
+    assert.equal(
+      core.call((glue) => glue.engine_version()),
+      expected.version,
+    );
+    assert.equal(
+      core.call((glue) => glue.last_panic()),
+      "",
+    );
   },
 
   "a session compiles and survives a snapshot"({ core }, assert) {
@@ -62,7 +68,11 @@ export const exportCases = {
     const { generation } = core;
     const bad = { items: [{ id: "x", kind: "nonsense", text: "t" }] };
     assert.throws(() => call(handle, "ingest", bad), { code: "INVALID_INPUT", path: "/items/0/kind" });
-    for (const [text, code] of [["{", "DECODE_FAILED"], ["[".repeat(500), "TOO_DEEP"], ["[]", "INVALID_INPUT"]]) {
+    for (const [text, code] of [
+      ["{", "DECODE_FAILED"],
+      ["[".repeat(500), "TOO_DEEP"],
+      ["[]", "INVALID_INPUT"],
+    ]) {
       assert.throws(() => call(handle, "build", text), { code });
     }
     assert.throws(() => call(handle, "nonsense", {}), { code: "UNSUPPORTED" });

@@ -17,12 +17,33 @@ const serverJson = (more = {}) => ({
   name: "io.example/everything",
   description: "Has everything.",
   version: "1.2.3",
-  packages: [{
-    registryType: "npm", identifier: "@modelcontextprotocol/server-everything", version: everything.version, runtimeHint: "npx", transport: { type: "stdio" },
-    packageArguments: [{ type: "positional", value: "stdio" }, { type: "named", name: "--root", valueHint: "folder", default: "." }, { type: "named", name: "--optional", valueHint: "x" }],
-    environmentVariables: [{ name: "EVERY_KEY", description: "Your key", isRequired: true, isSecret: true }, { name: "EVERY_LEVEL", default: "info" }, { name: "EVERY_MORE" }],
-  }],
-  remotes: [{ type: "streamable-http", url: "https://{tenant}.example/mcp", variables: { tenant: { isRequired: true, description: "Your tenant" } }, headers: [{ name: "Authorization", value: "Bearer {token}", variables: { token: { isSecret: true, description: "Your token" } } }] }],
+  packages: [
+    {
+      registryType: "npm",
+      identifier: "@modelcontextprotocol/server-everything",
+      version: everything.version,
+      runtimeHint: "npx",
+      transport: { type: "stdio" },
+      packageArguments: [
+        { type: "positional", value: "stdio" },
+        { type: "named", name: "--root", valueHint: "folder", default: "." },
+        { type: "named", name: "--optional", valueHint: "x" },
+      ],
+      environmentVariables: [
+        { name: "EVERY_KEY", description: "Your key", isRequired: true, isSecret: true },
+        { name: "EVERY_LEVEL", default: "info" },
+        { name: "EVERY_MORE" },
+      ],
+    },
+  ],
+  remotes: [
+    {
+      type: "streamable-http",
+      url: "https://{tenant}.example/mcp",
+      variables: { tenant: { isRequired: true, description: "Your tenant" } },
+      headers: [{ name: "Authorization", value: "Bearer {token}", variables: { token: { isSecret: true, description: "Your token" } } }],
+    },
+  ],
   ...more,
 });
 const withPackage = (more) => serverJson({ packages: [{ ...serverJson().packages[0], ...more }], remotes: [] });
@@ -30,14 +51,23 @@ const withPackage = (more) => serverJson({ packages: [{ ...serverJson().packages
 test("an entry runs one version of a package, and names what its user sets", () => {
   const made = registryEntry(serverJson(), "every thing");
   assert.deepEqual(made.entry, {
-    command: "npx", args: ["-y", `@modelcontextprotocol/server-everything@${everything.version}`, "stdio", "--root", "."],
+    command: "npx",
+    args: ["-y", `@modelcontextprotocol/server-everything@${everything.version}`, "stdio", "--root", "."],
     env: { EVERY_KEY: "${EVERY_KEY}", EVERY_LEVEL: "info" },
   });
   assert.deepEqual([made.is_pinned, made.needs, made.others], [true, [{ name: "EVERY_KEY", about: "Your key" }], ["remote https://{tenant}.example/mcp"]]);
-  const remote = registryEntry({ server: serverJson(), _meta: { "io.modelcontextprotocol.registry/official": { status: "deprecated" } } }, "every thing", "remote");
+  const remote = registryEntry(
+    { server: serverJson(), _meta: { "io.modelcontextprotocol.registry/official": { status: "deprecated" } } },
+    "every thing",
+    "remote",
+  );
   assert.deepEqual(remote.entry, { type: "http", url: "https://${EVERY_THING_TENANT}.example/mcp", headers: { Authorization: "Bearer ${EVERY_THING_TOKEN}" } });
   assert.deepEqual([remote.is_pinned, remote.warnings.length, remote.warnings[0]], [false, 2, "the registry says that this server is deprecated"]);
-  const kinds = { pypi: ["uvx", ["a@1.0"]], oci: ["docker", ["run", "-i", "--rm", "-e", "EVERY_KEY", "-e", "EVERY_LEVEL", "a:1.0"]], nuget: ["dnx", ["a@1.0", "--yes"]] };
+  const kinds = {
+    pypi: ["uvx", ["a@1.0"]],
+    oci: ["docker", ["run", "-i", "--rm", "-e", "EVERY_KEY", "-e", "EVERY_LEVEL", "a:1.0"]],
+    nuget: ["dnx", ["a@1.0", "--yes"]],
+  };
   for (const [registryType, [command, args]] of Object.entries(kinds)) {
     const { entry } = registryEntry(withPackage({ registryType, identifier: "a", version: "1.0", runtimeHint: command, packageArguments: [] }), "x");
     assert.deepEqual([entry.command, entry.args], [command, args]);
@@ -61,7 +91,12 @@ test("what could run something else, or anything, is refused with its place", ()
     "": [[], 5, serverJson({ packages: [], remotes: [] })],
   };
   for (const [path, documents] of Object.entries(refused)) {
-    for (const document of documents) assert.throws(() => registryEntry(document, "x"), (error) => error.name === "ContextWeaverError" && (error.path ?? "") === path, `${path}: ${JSON.stringify(document)}`);
+    for (const document of documents)
+      assert.throws(
+        () => registryEntry(document, "x"),
+        (error) => error.name === "ContextWeaverError" && (error.path ?? "") === path,
+        `${path}: ${JSON.stringify(document)}`,
+      );
   }
 });
 
@@ -69,7 +104,10 @@ test("the command shows what it will run, writes the entry, and asks the address
   const folder = await temporaryFolder("gateway-add");
   t.after(() => rm(folder, { recursive: true, force: true }));
   const asked = [];
-  const documents = { "/server.json": serverJson(), "/.well-known/mcp/server-card": { name: "io.example/card", version: "2.0", remotes: [{ type: "streamable-http", url: "https://card.example/mcp" }] } };
+  const documents = {
+    "/server.json": serverJson(),
+    "/.well-known/mcp/server-card": { name: "io.example/card", version: "2.0", remotes: [{ type: "streamable-http", url: "https://card.example/mcp" }] },
+  };
   const served = createServer((request, response) => {
     asked.push(request.url);
     const document = documents[request.url];
@@ -97,7 +135,11 @@ test("the command shows what it will run, writes the entry, and asks the address
   const card = await add("card", "--from", `${origin}/mcp`);
   assert.match(card.stdout, /calls https:\/\/card\.example\/mcp \(version not pinned\)/);
   assert.deepEqual(asked, ["/mcp", "/mcp/server-card", "/.well-known/mcp/server-card"]);
-  for (const [from, said] of [["http://example.com/server.json", /with https/], [join(folder, "none.json"), /cannot read/], [`${origin}/nothing/here`, /.*/]]) {
+  for (const [from, said] of [
+    ["http://example.com/server.json", /with https/],
+    [join(folder, "none.json"), /cannot read/],
+    [`${origin}/nothing/here`, /.*/],
+  ]) {
     const refused = await add("y", "--from", from);
     if (from.startsWith(origin)) continue;
     assert.deepEqual([refused.code, said.test(refused.stderr)], [2, true], refused.stderr);

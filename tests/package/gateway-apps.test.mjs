@@ -27,7 +27,12 @@ const withViews = (name) => ({ command: process.execPath, args: [join(installed,
 /** A host that shows views: a client of the official SDK, in either era. */
 async function host(t, handler, mode, capabilities = VIEWS) {
   const one = new client.Client({ name: "host", version: "1" }, { capabilities, versionNegotiation: { mode } });
-  await one.connect(new client.StreamableHTTPClientTransport(new URL("http://127.0.0.1/mcp"), { fetch: (input, init) => handler(new Request(input, init)), requestInit: { headers: { authorization: "Bearer t" } } }));
+  await one.connect(
+    new client.StreamableHTTPClientTransport(new URL("http://127.0.0.1/mcp"), {
+      fetch: (input, init) => handler(new Request(input, init)),
+      requestInit: { headers: { authorization: "Bearer t" } },
+    }),
+  );
   t.after(() => one.close());
   return one;
 }
@@ -40,7 +45,10 @@ function wire() {
     close: async () => {},
   });
   const ends = [];
-  ends.push(end(() => ends[1]), end(() => ends[0]));
+  ends.push(
+    end(() => ends[1]),
+    end(() => ends[0]),
+  );
   return ends;
 }
 
@@ -77,7 +85,9 @@ for (const mode of MODES) {
       const poll = tools.find(({ name }) => name === "poll-system-stats");
       assert.deepEqual([heatmap._meta.ui.resourceUri, poll._meta.ui.visibility], ["ui://get-cohort-data/mcp-app.html", ["app"]]);
       // The host reads the view by the address that the tool names.
-      const { contents: [page] } = await one.readResource({ uri: heatmap._meta.ui.resourceUri });
+      const {
+        contents: [page],
+      } = await one.readResource({ uri: heatmap._meta.ui.resourceUri });
       assert.equal(page.mimeType, "text/html;profile=mcp-app");
       assert.match(page.text, /<!doctype html>/i);
       // The view gets all of the result, the model what fits.
@@ -119,14 +129,22 @@ test("calls of a view meet the policies of the gateway", async (t) => {
 test("servers learn that views are shown, and addresses lead to the server whose view it is", async (t) => {
   const tools = (name) => `[{ name: "show_${name}", inputSchema: { type: "object" }, _meta: { ui: { resourceUri: "ui://view.html" } } }]`;
   const answers = (name) => ({ [`show_${name}`]: '{ content: [{ type: "text", text: "row ".repeat(given.rows ?? 1) }] }', read: "{}" });
-  const made = (name) => program(folder, name, answers(name), { tools: tools(name), resources: `[{ uri: "ui://view.html", name: "v" }]`, read: `{ contents: [{ uri: params.uri, mimeType: "text/html;profile=mcp-app", text: "<p>${name} " + JSON.stringify(client.extensions ?? {}) }] }` });
+  const made = (name) =>
+    program(folder, name, answers(name), {
+      tools: tools(name),
+      resources: `[{ uri: "ui://view.html", name: "v" }]`,
+      read: `{ contents: [{ uri: params.uri, mimeType: "text/html;profile=mcp-app", text: "<p>${name} " + JSON.stringify(client.extensions ?? {}) }] }`,
+    });
   const handler = gateway({ token: "t", mcpServers: { one: await made("one"), two: await made("two") }, sdk });
   t.after(() => handler.close());
   await handler.ready();
   const { request, tools: list, call } = await user(handler, "t", VIEWS);
   const shown = Object.fromEntries((await list()).map(({ name, _meta }) => [name, _meta?.ui?.resourceUri]));
   assert.deepEqual([shown.show_one, shown.show_two], ["ui://view.html", "ui://view.html#contextweaver-server=two"]);
-  for (const [name, uri] of [["one", shown.show_one], ["two", shown.show_two]]) {
+  for (const [name, uri] of [
+    ["one", shown.show_one],
+    ["two", shown.show_two],
+  ]) {
     const { result } = await request("resources/read", { uri });
     assert.equal(result.contents[0].uri, uri);
     assert.ok(result.contents[0].text.startsWith(`<p>${name} {"${UI}":`), result.contents[0].text);

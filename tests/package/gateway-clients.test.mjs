@@ -21,7 +21,11 @@ const OWN = ["drilldown", "recall"];
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 
 /** What an error tells the client: SDK 1.x puts words of its own before the message. */
-const failure = (promise) => promise.then((result) => assert.fail(JSON.stringify(result).slice(0, 500)), ({ code, message, data }) => ({ code, message: message.replace(/^MCP error -\d+: /, ""), ...(data !== undefined && { data }) }));
+const failure = (promise) =>
+  promise.then(
+    (result) => assert.fail(JSON.stringify(result).slice(0, 500)),
+    ({ code, message, data }) => ({ code, message: message.replace(/^MCP error -\d+: /, ""), ...(data !== undefined && { data }) }),
+  );
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Everything a client does in a session. Returns what it saw. */
@@ -36,7 +40,9 @@ async function session(user, seen, { isThrough }) {
 
   saw.echo = plain((await user.call("echo", { say: "hi" })).content);
   const large = await user.call("large");
-  const part = isThrough ? textOf(await user.call("drilldown", { handle: handleIn(large), selector: { type: "lines", start: 4_321, end: 4_322 } })) : textOf(large).split("\n")[4_321];
+  const part = isThrough
+    ? textOf(await user.call("drilldown", { handle: handleIn(large), selector: { type: "lines", start: 4_321, end: 4_322 } }))
+    : textOf(large).split("\n")[4_321];
   if (isThrough) assert.ok(JSON.stringify(large).length < 8_000);
   saw.row = part.split("\n")[0];
   saw.picture = plain((await user.call("picture")).content);
@@ -54,14 +60,22 @@ async function session(user, seen, { isThrough }) {
   }
   const before = seen.cancelled;
   const stop = new AbortController();
-  const waits = user.call("wait", {}, { signal: stop.signal }).then(() => "answered", () => "cancelled");
+  const waits = user.call("wait", {}, { signal: stop.signal }).then(
+    () => "answered",
+    () => "cancelled",
+  );
   await until("the call is under way", () => seen.calls.at(-1) === "wait");
   stop.abort();
   saw.wait = await waits;
   await until("the server was told", () => seen.cancelled === before + 1);
 
   for (const name of ["ask_user", "ask_model", "ask_roots"]) saw[name] = textOf(await user.call(name));
-  saw.asked = asked.map(({ method, params = {} }) => ({ method, message: params.message, schema: plain(params.requestedSchema ?? null), maxTokens: params.maxTokens }));
+  saw.asked = asked.map(({ method, params = {} }) => ({
+    method,
+    message: params.message,
+    schema: plain(params.requestedSchema ?? null),
+    maxTokens: params.maxTokens,
+  }));
 
   const logs = async (level) => {
     const from = told.length;
@@ -70,7 +84,10 @@ async function session(user, seen, { isThrough }) {
       await client.setLoggingLevel(level);
       await user.call("log");
     }
-    return told.slice(from).filter(({ method }) => method === "notifications/message").map(({ params: { level, logger, data } }) => ({ level, logger, data }));
+    return told
+      .slice(from)
+      .filter(({ method }) => method === "notifications/message")
+      .map(({ params: { level, logger, data } }) => ({ level, logger, data }));
   };
   saw.logs = [await logs("debug"), await logs("warning")];
 
@@ -82,7 +99,11 @@ async function session(user, seen, { isThrough }) {
   saw.prompts = plain((await client.listPrompts()).prompts);
   saw.prompt = plain((await client.getPrompt({ name: "greet", arguments: { who: "Ann" } })).messages);
   saw.completions = [];
-  for (const ref of [{ type: "ref/prompt", name: "greet" }, { type: "ref/resource", uri: "shop://items/{id}" }]) saw.completions.push((await client.complete({ ref, argument: { name: ref.name ? "who" : "id", value: ref.name ? "A" : "a" } })).completion.values);
+  for (const ref of [
+    { type: "ref/prompt", name: "greet" },
+    { type: "ref/resource", uri: "shop://items/{id}" },
+  ])
+    saw.completions.push((await client.complete({ ref, argument: { name: ref.name ? "who" : "id", value: ref.name ? "A" : "a" } })).completion.values);
 
   await user.subscribe([WATCHED]);
   told.length = 0;
@@ -90,8 +111,13 @@ async function session(user, seen, { isThrough }) {
   await until("the resource changed", () => told.some(({ method, params }) => method === "notifications/resources/updated" && params.uri === WATCHED));
   saw.touched = textOf({ content: (await client.readResource({ uri: WATCHED })).contents });
   await user.call("grow");
-  for (const list of ["tools", "prompts", "resources"]) await until(`${list} changed`, () => told.some(({ method }) => method === `notifications/${list}/list_changed`));
-  saw.grown = [await user.names(), (await client.listPrompts()).prompts.map(({ name }) => name), (await client.listResources()).resources.map(({ uri }) => uri)].map((list) => list.some((one) => one.includes("grown")));
+  for (const list of ["tools", "prompts", "resources"])
+    await until(`${list} changed`, () => told.some(({ method }) => method === `notifications/${list}/list_changed`));
+  saw.grown = [
+    await user.names(),
+    (await client.listPrompts()).prompts.map(({ name }) => name),
+    (await client.listResources()).resources.map(({ uri }) => uri),
+  ].map((list) => list.some((one) => one.includes("grown")));
   return saw;
 }
 
@@ -99,17 +125,30 @@ async function session(user, seen, { isThrough }) {
 function holds(saw, { era }) {
   assert.deepEqual(saw.echo, [{ type: "text", text: "hi" }]);
   assert.equal(saw.row, rowOf(4_321));
-  assert.deepEqual(saw.picture, [{ type: "text", text: "a pixel" }, { type: "image", data: PNG, mimeType: "image/png" }]);
+  assert.deepEqual(saw.picture, [
+    { type: "text", text: "a pixel" },
+    { type: "image", data: PNG, mimeType: "image/png" },
+  ]);
   assert.deepEqual(saw.typed.structuredContent, { count: 3 });
   assert.deepEqual(saw.fail, { content: [{ type: "text", text: "the shop is closed" }], isError: true });
   assert.deepEqual(saw.refuse, { code: -32_050, message: "no such shelf", data: { shelf: 7 } });
-  assert.deepEqual(saw.steps, [1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })));
+  assert.deepEqual(
+    saw.steps,
+    [1, 2, 3].map((progress) => ({ progress, total: 3, message: `step ${progress}` })),
+  );
   assert.equal(saw.wait, "cancelled");
   assert.match(saw.ask_user, /Ann/);
   assert.match(saw.ask_model, /sampled/);
   assert.match(saw.ask_roots, /file:\/\/\/project/);
-  assert.deepEqual(saw.logs.map((logs) => logs.map(({ level }) => level)), [["debug", "warning"], ["warning"]], era);
-  assert.deepEqual(saw.completions, [["Ada", "Alan"], ["a1", "a2"]]);
+  assert.deepEqual(
+    saw.logs.map((logs) => logs.map(({ level }) => level)),
+    [["debug", "warning"], ["warning"]],
+    era,
+  );
+  assert.deepEqual(saw.completions, [
+    ["Ada", "Alan"],
+    ["a1", "a2"],
+  ]);
   assert.match(saw.touched, /^touched \d+ times$/);
   assert.deepEqual(saw.grown, [true, true, true]);
 }
@@ -146,7 +185,8 @@ for (const era of ERAS) {
     for (const way of ["direct", "through"]) {
       const shop = await featureServer(era);
       t.after(shop.close);
-      const gateway = way === "through" && (await gatewayIn(folder, await configured(folder, `ai-${era}.json`, { shop: { type: "http", url: shop.url } })).http(t));
+      const gateway =
+        way === "through" && (await gatewayIn(folder, await configured(folder, `ai-${era}.json`, { shop: { type: "http", url: shop.url } })).http(t));
       const mcp = await createMCPClient({ transport: { type: "http", url: gateway ? gateway.url : shop.url }, capabilities: { elicitation: {} } });
       t.after(() => mcp.close());
       const tools = await mcp.tools();
@@ -163,8 +203,14 @@ for (const era of ERAS) {
       const { text, steps } = await sdk.generateText({ model, tools, stopWhen: sdk.stop(10), prompt: "Use every tool." });
       assert.equal(text, "All done.");
       assert.ok(offered.has("echo") && offered.has("drilldown") === (way === "through"));
-      const results = steps.flatMap(({ content }) => content).filter(({ type }) => type === "tool-result" || type === "tool-error").map(({ toolName, output, error }) => [toolName, plain(output ?? { error: String(error) })]);
-      assert.deepEqual(results.map(([name]) => name), plan.map(([name]) => name));
+      const results = steps
+        .flatMap(({ content }) => content)
+        .filter(({ type }) => type === "tool-result" || type === "tool-error")
+        .map(({ toolName, output, error }) => [toolName, plain(output ?? { error: String(error) })]);
+      assert.deepEqual(
+        results.map(([name]) => name),
+        plan.map(([name]) => name),
+      );
       // Revision 2026-07-28, which the gateway speaks with every server, says with each result who answers.
       outputs[way] = Object.fromEntries(results.map(([name, { _meta, resultType, isError, ...output }]) => [name, { ...output, isError: isError ?? false }]));
       outputs[way].resource = plain((await mcp.readResource({ uri: "shop://logo" })).contents);

@@ -13,18 +13,23 @@ import { has, root } from "./harness.mjs";
 
 /** What passes less through the gateway, and why. */
 const THROUGH = {
-  "server-sse-polling at 2025-11-25": "the server closes the stream of an answer, and the gateway's own client goes back for it; the gateway's stream stays open",
+  "server-sse-polling at 2025-11-25":
+    "the server closes the stream of an answer, and the gateway's own client goes back for it; the gateway's stream stays open",
 };
 /** What passes less where the server behind the gateway is of the earlier revisions, and why. */
 const LEGACY = {
   "input-required-result-basic-elicitation at 2026-07-28": "the scenario looks for a question by its name, and questions of the earlier revisions have none",
-  "input-required-result-multiple-input-requests at 2026-07-28": "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
+  "input-required-result-multiple-input-requests at 2026-07-28":
+    "the scenario wants three questions at once, and a server of the earlier revisions asks one after another",
 };
 /** Scenarios of tasks that say something. */
 const OF_TASKS = /^tasks-(?!status-notifications)/;
 const keyOf = ({ scenario, revision }) => `${scenario} at ${revision}`;
 const throughFor = (pair) => THROUGH[keyOf(pair)];
-const legacyFor = (pair) => LEGACY[keyOf(pair)] ?? throughFor(pair) ?? (OF_TASKS.test(pair.scenario) ? "a server of the earlier revisions has tasks of another form, and none of these tools" : undefined);
+const legacyFor = (pair) =>
+  LEGACY[keyOf(pair)] ??
+  throughFor(pair) ??
+  (OF_TASKS.test(pair.scenario) ? "a server of the earlier revisions has tasks of another form, and none of these tools" : undefined);
 
 const { suites = [], missing } = await conformanceSuites();
 
@@ -58,7 +63,14 @@ for (const suite of suites) {
 
 test("the page says what passes", async (t) => {
   if (!has(t, suites.length > 0, { missing, optional: true })) return;
-  const page = conformancePage({ versions: suites.map(({ version }) => version), ...pairs, reasons: throughFor, legacyReasons: legacyFor, direct: reasonFor, ahead: await aheadTable() });
+  const page = conformancePage({
+    versions: suites.map(({ version }) => version),
+    ...pairs,
+    reasons: throughFor,
+    legacyReasons: legacyFor,
+    direct: reasonFor,
+    ahead: await aheadTable(),
+  });
   const path = join(root, "docs", "gateway-conformance.md");
   if (process.env.CONTEXTWEAVER_UPDATE === "1") await writeFile(path, page);
   assert.equal(await readFile(path, "utf8"), page, "CONTEXTWEAVER_UPDATE=1 writes it");

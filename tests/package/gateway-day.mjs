@@ -78,7 +78,6 @@ const remote = await everythingOverHttp({ after });
 /** The start is reported: a line for each server with its tools. */
 export const started = (stderr) => until("all servers are told of", () => SERVERS.every((name) => new RegExp(`^.*${name}.*\\d+ tools`, "m").test(stderr())));
 
-
 /** The command in front of the five servers, with a store. */
 export async function gatewayOf(mode) {
   const config = await configured(folder, `${mode}.json`, fiveServers(data, remote), { start_timeout_ms: 60_000 });

@@ -20,7 +20,15 @@ const faulty = (fault) => ({ command: process.execPath, args: [join(here, "gatew
 /** A gateway with what it told; closed when the test ends. */
 function started(t, mcpServers, options = {}) {
   const told = { events: [], errors: [] };
-  const handler = gateway({ mcpServers, sdk: SDK, token: false, mode: "firewall", on_server: (event) => void told.events.push(event), on_error: (error) => void told.errors.push(error), ...options });
+  const handler = gateway({
+    mcpServers,
+    sdk: SDK,
+    token: false,
+    mode: "firewall",
+    on_server: (event) => void told.events.push(event),
+    on_error: (error) => void told.errors.push(error),
+    ...options,
+  });
   t.after(() => handler.close());
   const statusOf = (server) => handler.stats().servers.find(({ name }) => name === server)?.status;
   const stateOf = async (server) => (await handler.servers()).find(({ name }) => name === server);
@@ -104,10 +112,19 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
     });
   const servers = await Promise.all([broken("resets", "legacy"), broken("hangs", "modern"), broken("garbles", "legacy"), broken("keeps", "legacy")]);
   // Schemas that refer to each other, and one with a great many properties.
-  const cyclic = { type: "object", properties: { a: { $ref: "#/$defs/a" } }, $defs: { a: { $ref: "#/$defs/b" }, b: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] } } };
-  const huge = { type: "object", properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: "string", description: "x".repeat(30) }])) };
+  const cyclic = {
+    type: "object",
+    properties: { a: { $ref: "#/$defs/a" } },
+    $defs: { a: { $ref: "#/$defs/b" }, b: { anyOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/b" }] } },
+  };
+  const huge = {
+    type: "object",
+    properties: Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`p${at}`, { type: "string", description: "x".repeat(30) }])),
+  };
   const changing = [];
-  const odd = await loadHttp("odd", "legacy", { tools: () => [{ name: "odd_cyclic", inputSchema: cyclic }, { name: "odd_huge_echo", inputSchema: huge }, ...changing] });
+  const odd = await loadHttp("odd", "legacy", {
+    tools: () => [{ name: "odd_cyclic", inputSchema: cyclic }, { name: "odd_huge_echo", inputSchema: huge }, ...changing],
+  });
   t.after(() => Promise.all([...servers, odd].map((server) => server.close())));
   const [resets, hangs, garbles, keeps] = servers;
   const timed = (server, timeout_ms = 1_500) => ({ ...server, timeout_ms });
@@ -175,7 +192,8 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
   assert.ok((await open_request).isError);
   // What is tried again comes back by itself.
   for (const name of ["resets", "garbles", "hangs", "keeps"]) delete fault[name];
-  for (const name of ["resets", "garbles", "hangs", "keeps"]) await until(`${name} is back`, async () => (await outcome(`${name}_echo`, { text: "y" })).text === `${name}:y`, 20_000);
+  for (const name of ["resets", "garbles", "hangs", "keeps"])
+    await until(`${name} is back`, async () => (await outcome(`${name}_echo`, { text: "y" })).text === `${name}:y`, 20_000);
 
   const [flood, chatty, garbage] = await Promise.all([outcome("flood__act"), outcome("chatty__act"), outcome("garbage__act"), outcome("noisy__act")]);
   assert.ok(flood.isError && /16777216|larger|too large/i.test(flood.text), flood.text);
@@ -183,7 +201,10 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
   assert.ok(garbage.isError);
   assert.ok((await stateOf("chatty")).dropped_notifications > 0);
   // What a program says comes by a pipe of its own.
-  const { stderr } = await until("the noise is told", async () => { const state = await stateOf("noisy"); return state.stderr?.length > 0 && state; });
+  const { stderr } = await until("the noise is told", async () => {
+    const state = await stateOf("noisy");
+    return state.stderr?.length > 0 && state;
+  });
   assert.ok(stderr.length > 0 && !stderr.join().includes("tok-5ecret"));
 
   for (const name of ["odd_cyclic", "odd_huge_echo"]) assert.match((await outcome(name, { a: 1 })).text, /SCHEMA_INVALID/);
@@ -219,7 +240,10 @@ test("a dead server's tools are marked, and unmarked when it is back", async (t)
   const pid = Number(await called(client, "gone_pid"));
   // It cannot be started again at once: it is killed as often as it comes.
   process.kill(pid, "SIGKILL");
-  await until("the mark", async () => isMarked(await find("gone_echo")) || told.events.some(({ server, status }) => server === "gone" && status === "unavailable"));
+  await until(
+    "the mark",
+    async () => isMarked(await find("gone_echo")) || told.events.some(({ server, status }) => server === "gone" && status === "unavailable"),
+  );
   await until("it is back", async () => statusOf("gone") === "ready" && !isMarked(await find("gone_echo")));
   // A server that only shared the gateway with it was never in doubt.
   assert.ok(!told.events.some(({ server, status }) => server !== "gone" && status === "unavailable"));
@@ -232,7 +256,12 @@ test("what a client gives up, its upstream gives up, in both eras", async (t) =>
   const { handler } = started(t, config);
   const clients = await Promise.all(Array.from({ length: 20 }, (_, at) => connected(handler, at % 2 === 0 ? "legacy" : "modern")));
   const stops = clients.map(() => new AbortController());
-  const calls = clients.map((client, at) => called(client, `h${at % 4 < 2 ? 0 : 1}_wait`, { ms: 60_000 }, { signal: stops[at].signal }).then(() => "done", () => "given up"));
+  const calls = clients.map((client, at) =>
+    called(client, `h${at % 4 < 2 ? 0 : 1}_wait`, { ms: 60_000 }, { signal: stops[at].signal }).then(
+      () => "done",
+      () => "given up",
+    ),
+  );
   await until("all are under way", () => all[0].seen.calls + all[1].seen.calls === 20);
   for (const stop of stops) stop.abort();
   assert.deepEqual([...new Set(await Promise.all(calls))], ["given up"]);
@@ -266,7 +295,12 @@ test("after close() nothing is left, and the program ends by itself", async (t) 
   t.after(() => hanging.close());
   const servers = { ...config, own: own("own", "modern"), hangs: { url: `${hanging.origin}/mcp` }, gone: { url: "http://127.0.0.1:9/mcp" } };
   // The calls take an hour: whoever waits for one of them is stopped here.
-  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", CLOSES], { cwd: here, env: { SERVERS: JSON.stringify(servers) }, timeout: 120_000, check: false });
+  const { code, stdout, stderr } = await run(process.execPath, ["--input-type=module", "-e", CLOSES], {
+    cwd: here,
+    env: { SERVERS: JSON.stringify(servers) },
+    timeout: 120_000,
+    check: false,
+  });
   assert.equal(code, 0, `${code}: ${stdout} ${stderr}`);
   assert.equal(stdout, "given up,given up,given up,given up");
   await until("no session is left", () => all.every(({ seen }) => seen.sessions === 0));

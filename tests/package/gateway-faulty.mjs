@@ -12,7 +12,17 @@ const deep = (levels) => JSON.parse(`${'{"properties":'.repeat(levels)}{}${"}".r
 let calls = 0;
 let lists = 0;
 let tools = [tool("echo"), tool("act")];
-if (fault === "bad-tools") tools = [tool("echo"), null, 7, { inputSchema: {} }, tool(""), tool("deep", { inputSchema: deep(300) }), tool("large", { description: "x".repeat(2_000_000) }), tool("last")];
+if (fault === "bad-tools")
+  tools = [
+    tool("echo"),
+    null,
+    7,
+    { inputSchema: {} },
+    tool(""),
+    tool("deep", { inputSchema: deep(300) }),
+    tool("large", { description: "x".repeat(2_000_000) }),
+    tool("last"),
+  ];
 
 if (fault === "stderr") {
   const line = `token=${process.env.FAULTY_SECRET} ${"noise ".repeat(2_000)}\n`;
@@ -42,13 +52,19 @@ if (fault === "junk") process.stdout.write(JUNK[number]);
 
 const methods = {
   initialize: (id, { protocolVersion }) =>
-    result(id, { protocolVersion, capabilities: { tools: { listChanged: true }, ...(fault === "half" && { prompts: {}, resources: {} }) }, serverInfo: { name: "faulty", version: "1" }, instructions: `I am ${fault}` }),
+    result(id, {
+      protocolVersion,
+      capabilities: { tools: { listChanged: true }, ...(fault === "half" && { prompts: {}, resources: {} }) },
+      serverInfo: { name: "faulty", version: "1" },
+      instructions: `I am ${fault}`,
+    }),
   ping: (id) => result(id, {}),
   "tools/list": (id, { cursor } = {}) => {
     lists += 1;
     if (fault === "pages") return result(id, { tools: [tool(`t${lists}`)], nextCursor: `page ${lists}` });
     if (fault === "circle") return result(id, { tools: [tool(`t${lists}`)], nextCursor: cursor === "a" ? "b" : "a" });
-    if (fault === "second-page" && cursor !== undefined) return write({ jsonrpc: "2.0", id, error: { code: -32_603, message: `no page ${process.env.FAULTY_SECRET}` } });
+    if (fault === "second-page" && cursor !== undefined)
+      return write({ jsonrpc: "2.0", id, error: { code: -32_603, message: `no page ${process.env.FAULTY_SECRET}` } });
     if (fault === "second-page") return result(id, { tools, nextCursor: "2" });
     result(id, { tools });
   },
@@ -56,7 +72,8 @@ const methods = {
   "resources/list": (id) => result(id, { resources: [{ uri: "a://b", name: "b" }] }),
   "tools/call": (id, { name, arguments: args = {} }) => {
     calls += 1;
-    if (name === "big") return process.stdout.write(`npm warn\n${JSON.stringify({ jsonrpc: "2.0", id, result: text("big") }).replace('"big"', '"big","n":9007199254740993')}\n`);
+    if (name === "big")
+      return process.stdout.write(`npm warn\n${JSON.stringify({ jsonrpc: "2.0", id, result: text("big") }).replace('"big"', '"big","n":9007199254740993')}\n`);
     if (name === "echo") result(id, { ...text(JSON.stringify(args)), ...(args.odd && { content: [{ type: "unheard-of", more: [1] }], unheard_of: true }) });
     else if (name === "lists") result(id, text(lists));
     else if (name === "never") return;

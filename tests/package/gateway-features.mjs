@@ -15,10 +15,21 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 const inputSchema = { type: "object", properties: {} };
 const named = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
 const TOOLS = [
-  { name: "echo", title: "Echo", description: "Says what it is told.", inputSchema: { type: "object", properties: { say: { type: "string", minLength: 1 } }, required: ["say"], additionalProperties: false }, annotations: { readOnlyHint: true } },
+  {
+    name: "echo",
+    title: "Echo",
+    description: "Says what it is told.",
+    inputSchema: { type: "object", properties: { say: { type: "string", minLength: 1 } }, required: ["say"], additionalProperties: false },
+    annotations: { readOnlyHint: true },
+  },
   { name: "large", description: "Returns thousands of rows.", inputSchema, annotations: { readOnlyHint: true } },
   { name: "picture", description: "Returns a picture.", inputSchema, annotations: { readOnlyHint: true } },
-  { name: "typed", description: "Returns structured content.", inputSchema, outputSchema: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } },
+  {
+    name: "typed",
+    description: "Returns structured content.",
+    inputSchema,
+    outputSchema: { type: "object", properties: { count: { type: "integer" } }, required: ["count"] },
+  },
   { name: "fail", description: "Fails, and says so.", inputSchema },
   { name: "refuse", description: "Answers with an error of the protocol.", inputSchema },
   { name: "steps", description: "Tells how far it is.", inputSchema },
@@ -52,20 +63,27 @@ export async function featureServer(era) {
     tools.push({ name: `grown_${tools.length}`, description: "Has grown.", inputSchema });
     prompts.push({ name: `grown_${prompts.length}` });
     resources.push({ uri: `shop://grown/${resources.length}`, name: "grown" });
-    for (const { server } of sessions.values()) for (const list of ["tools", "prompts", "resources"]) await server.notification({ method: `notifications/${list}/list_changed` });
+    for (const { server } of sessions.values())
+      for (const list of ["tools", "prompts", "resources"]) await server.notification({ method: `notifications/${list}/list_changed` });
     if (modern) for (const list of ["tools", "prompts", "resources"]) modern.notify[`${list}Changed`]();
   }
 
   async function updated() {
     touched += 1;
-    for (const { server, subscribed } of sessions.values()) if (subscribed.has(WATCHED)) await server.notification({ method: "notifications/resources/updated", params: { uri: WATCHED } });
+    for (const { server, subscribed } of sessions.values())
+      if (subscribed.has(WATCHED)) await server.notification({ method: "notifications/resources/updated", params: { uri: WATCHED } });
     modern?.notify.resourceUpdated(WATCHED);
   }
 
   const run = {
     echo: ({ say }) => text(say),
     large: () => text(LARGE),
-    picture: () => ({ content: [{ type: "text", text: "a pixel" }, { type: "image", data: PNG, mimeType: "image/png" }] }),
+    picture: () => ({
+      content: [
+        { type: "text", text: "a pixel" },
+        { type: "image", data: PNG, mimeType: "image/png" },
+      ],
+    }),
     typed: () => ({ ...text('{"count":3}'), structuredContent: { count: 3 } }),
     fail: () => ({ ...text("the shop is closed"), isError: true }),
     refuse: () => {
@@ -74,7 +92,8 @@ export async function featureServer(era) {
     async steps(_, { mcpReq }) {
       const progressToken = mcpReq._meta?.progressToken;
       for (const progress of [1, 2, 3]) {
-        if (progressToken !== undefined) await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 3, message: `step ${progress}` } });
+        if (progressToken !== undefined)
+          await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, total: 3, message: `step ${progress}` } });
         await sleep(30);
       }
       return text("done");
@@ -110,7 +129,16 @@ export async function featureServer(era) {
   function made() {
     const server = new Server(
       { name: "shop", version: "1.0.0" },
-      { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true }, resources: { listChanged: true, subscribe: true }, logging: {}, completions: {} }, instructions: "Ask the shop." },
+      {
+        capabilities: {
+          tools: { listChanged: true },
+          prompts: { listChanged: true },
+          resources: { listChanged: true, subscribe: true },
+          logging: {},
+          completions: {},
+        },
+        instructions: "Ask the shop.",
+      },
     );
     server.setRequestHandler("tools/list", () => ({ tools: [...tools] }));
     server.setRequestHandler("tools/call", async ({ params: { name, arguments: given = {} } }, context) => {
@@ -119,9 +147,14 @@ export async function featureServer(era) {
       return (run[name] ?? (() => text("grown up")))(given, context);
     });
     server.setRequestHandler("prompts/list", () => ({ prompts: [...prompts] }));
-    server.setRequestHandler("prompts/get", ({ params: { name, arguments: given = {} } }) => ({ description: name, messages: [{ role: "user", content: { type: "text", text: `Greet ${given.who}.` } }] }));
+    server.setRequestHandler("prompts/get", ({ params: { name, arguments: given = {} } }) => ({
+      description: name,
+      messages: [{ role: "user", content: { type: "text", text: `Greet ${given.who}.` } }],
+    }));
     server.setRequestHandler("resources/list", () => ({ resources: [...resources] }));
-    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [{ uriTemplate: "shop://items/{id}", name: "item", mimeType: "application/json" }] }));
+    server.setRequestHandler("resources/templates/list", () => ({
+      resourceTemplates: [{ uriTemplate: "shop://items/{id}", name: "item", mimeType: "application/json" }],
+    }));
     server.setRequestHandler("resources/read", ({ params: { uri } }) => {
       if (uri === WATCHED) return { contents: [{ uri, mimeType: "text/plain", text: `touched ${touched} times` }] };
       if (uri === "shop://logo") return { contents: [{ uri, mimeType: "image/png", blob: PNG }] };
@@ -156,7 +189,9 @@ export async function featureServer(era) {
       if (modern) return modern.fetch(request);
       const id = request.headers.get("mcp-session-id");
       const known = id === null ? await legacySession() : sessions.get(id)?.transport;
-      return known ? known.handleRequest(request) : Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message: "Session not found" } }, { status: 404 });
+      return known
+        ? known.handleRequest(request)
+        : Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message: "Session not found" } }, { status: 404 });
     }),
   );
   return {

@@ -55,7 +55,17 @@ async function served(t, options) {
   return { handler, url: `${http.origin}/mcp` };
 }
 
-const QUERIES = ["create an issue", "read a file", "take a screenshot of the page", "list feature flags", "what time is it in Tokyo", "add a comment to a page", "delete a branch", "internet traffic of a country", "run a query"];
+const QUERIES = [
+  "create an issue",
+  "read a file",
+  "take a screenshot of the page",
+  "list feature flags",
+  "what time is it in Tokyo",
+  "add a comment to a page",
+  "delete a branch",
+  "internet traffic of a country",
+  "run a query",
+];
 
 test(`the front of ${TOOLS} tools costs hundreds of tokens, and so does a search`, async (t) => {
   const servers = {};
@@ -78,7 +88,10 @@ test(`the front of ${TOOLS} tools costs hundreds of tokens, and so does a search
     costs[mode] = countTokens(JSON.stringify(listed));
     if (mode === "firewall") assert.equal(listed.tools.length, TOOLS - forViews + 2);
     if (mode === "search") {
-      assert.deepEqual(listed.tools.map(({ name }) => name), ["search_tools", "call_tool", "drilldown", "recall"]);
+      assert.deepEqual(
+        listed.tools.map(({ name }) => name),
+        ["search_tools", "call_tool", "drilldown", "recall"],
+      );
       const answers = [];
       for (const query of QUERIES) {
         const answer = textOf(await user.call("search_tools", { query }));
@@ -108,7 +121,11 @@ test("search mode lists the tools that a client used, and tells that client alon
     const other = await connected(t, "SDK 1.x", { url });
     if (user.isModern) await user.subscribe([]);
     const recent = async (one) => (await one.names()).slice(4);
-    for (const [name, listed] of [["echo", ["echo"]], ["fail", ["echo", "fail"]], ["log", ["fail", "log"]]]) {
+    for (const [name, listed] of [
+      ["echo", ["echo"]],
+      ["fail", ["echo", "fail"]],
+      ["log", ["fail", "log"]],
+    ]) {
       user.told.length = 0;
       await user.call("call_tool", { name, arguments: name === "echo" ? { say: "x" } : {} });
       await until(`${kind} is told of ${name}`, () => user.told.some(({ method }) => method === "notifications/tools/list_changed"));
@@ -128,7 +145,12 @@ test("a server that hangs is waited for once, and what the others say of themsel
   const START_MS = 1_517;
   const timers = t.mock.method(globalThis, "setTimeout");
   const waits = () => timers.mock.calls.filter(({ arguments: [, milliseconds] }) => milliseconds === START_MS).length;
-  const handler = gateway({ sdk: { server, client }, token: false, start_timeout_ms: START_MS, mcpServers: { silent: { url: `${silent.origin}/mcp` }, shop: { url: shop.url } } });
+  const handler = gateway({
+    sdk: { server, client },
+    token: false,
+    start_timeout_ms: START_MS,
+    mcpServers: { silent: { url: `${silent.origin}/mcp` }, shop: { url: shop.url } },
+  });
   const http = await listening(webHandler(handler.fetch));
   t.after(async () => {
     await handler.close();

@@ -18,7 +18,10 @@ const PATIENCE = 20_000;
 const INFO = { name: "user", version: "1.0.0" };
 
 /** A published server, as a configuration has it. */
-export const published = (name, ...args) => ({ command: process.execPath, args: [join(here, "node_modules/@modelcontextprotocol", name, "dist/index.js"), ...args] });
+export const published = (name, ...args) => ({
+  command: process.execPath,
+  args: [join(here, "node_modules/@modelcontextprotocol", name, "dist/index.js"), ...args],
+});
 
 /** The five servers of a user: the files of `folder`, three more programs, and one over Streamable HTTP at `url`. */
 export const fiveServers = (folder, url) => ({
@@ -43,11 +46,12 @@ export function running(t, program, args, { cwd, env = {} } = {}) {
   };
   t.after(() => stop());
   /** Waits for what it writes. */
-  const says = (pattern) => until(`${program} says ${pattern}: ${said.stdout}${said.stderr}`, () => {
-    const found = pattern.exec(said.stdout) ?? pattern.exec(said.stderr);
-    if (!found && child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${said.stdout}${said.stderr}`);
-    return found;
-  });
+  const says = (pattern) =>
+    until(`${program} says ${pattern}: ${said.stdout}${said.stderr}`, () => {
+      const found = pattern.exec(said.stdout) ?? pattern.exec(said.stderr);
+      if (!found && child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${said.stdout}${said.stderr}`);
+      return found;
+    });
   return { child, stop, says, stdout: () => said.stdout, stderr: () => said.stderr };
 }
 
@@ -111,7 +115,11 @@ export async function connected(t, kind, { url, program, headers, answers = {}, 
   const isFirst = kind === "SDK 1.x";
   const client = isFirst ? new Client1(INFO, { capabilities }) : new client2.Client(INFO, { capabilities, versionNegotiation: { mode: CLIENTS[kind] } });
   for (const [method, answer] of Object.entries(answers)) {
-    const schema = { "elicitation/create": types1.ElicitRequestSchema, "sampling/createMessage": types1.CreateMessageRequestSchema, "roots/list": types1.ListRootsRequestSchema }[method];
+    const schema = {
+      "elicitation/create": types1.ElicitRequestSchema,
+      "sampling/createMessage": types1.CreateMessageRequestSchema,
+      "roots/list": types1.ListRootsRequestSchema,
+    }[method];
     client.setRequestHandler(isFirst ? schema : method, (request) => (asked.push({ method, params: request.params }), answer(request)));
   }
   client.fallbackNotificationHandler = async ({ method, params }) => void told.push({ method, params });
@@ -133,10 +141,12 @@ export async function connected(t, kind, { url, program, headers, answers = {}, 
     transport,
     stderr: () => stderr,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
-    call: (name, given = {}, options) => (isFirst ? client.callTool({ name, arguments: given }, undefined, options) : client.callTool({ name, arguments: given }, options)),
+    call: (name, given = {}, options) =>
+      isFirst ? client.callTool({ name, arguments: given }, undefined, options) : client.callTool({ name, arguments: given }, options),
     /** Hears of changes of resources and lists, as the revision has it. */
     async subscribe(uris) {
-      if (isModern) return void (await client.listen({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: uris }));
+      if (isModern)
+        return void (await client.listen({ toolsListChanged: true, promptsListChanged: true, resourcesListChanged: true, resourceSubscriptions: uris }));
       for (const uri of uris) await client.subscribeResource({ uri });
     },
   };

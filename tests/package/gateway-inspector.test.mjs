@@ -13,16 +13,33 @@ test("the inspector's command line finds, calls and reads on, in every mode", as
   const home = join(folder, "home");
   await mkdir(home, { recursive: true });
   const cli = async (target, ...args) => {
-    const { stdout } = await run(node.path, [inspector, "--cli", ...target, ...args], { cwd: folder, env: { HOME: home, MCP_STORAGE_DIR: home }, timeout: 60_000 });
+    const { stdout } = await run(node.path, [inspector, "--cli", ...target, ...args], {
+      cwd: folder,
+      env: { HOME: home, MCP_STORAGE_DIR: home },
+      timeout: 60_000,
+    });
     return JSON.parse(stdout.slice(stdout.indexOf("{")));
   };
-  const called = (target, name, given) => cli(target, "--method", "tools/call", "--tool-name", name, "--tool-arg", ...Object.entries(given).map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`));
+  const called = (target, name, given) =>
+    cli(
+      target,
+      "--method",
+      "tools/call",
+      "--tool-name",
+      name,
+      "--tool-arg",
+      ...Object.entries(given).map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`),
+    );
   for (const mode of Object.keys(MODES)) {
     const gateway = await gatewayOf(mode);
     // Each call of the inspector over standard input and output starts a gateway of its own: the store is what they share.
     const isStdio = mode === "search";
     const start = async () => {
-      if (isStdio) return { stop: async () => {}, target: ["--config", await configured(folder, "client.json", { all: { command: gateway.command, args: gateway.args } }), "--server", "all"] };
+      if (isStdio)
+        return {
+          stop: async () => {},
+          target: ["--config", await configured(folder, "client.json", { all: { command: gateway.command, args: gateway.args } }), "--server", "all"],
+        };
       const served = await gateway.http(t);
       await started(served.stderr);
       return { stop: served.stop, target: [served.url, "--transport", "http"] };

@@ -26,7 +26,8 @@ export const toolsOf = (name) => ["echo", "wait", "pid"].map((tool) => ({ name: 
 /** Rows of JSON of about so many bytes. */
 export function rows(bytes) {
   const list = [];
-  for (let size = 2; size < bytes; size += 68) list.push({ id: list.length, city: "Lisbon", state: list.length % 7 === 0 ? "late" : "sent", weight: (list.length * 37) % 991 });
+  for (let size = 2; size < bytes; size += 68)
+    list.push({ id: list.length, city: "Lisbon", state: list.length % 7 === 0 ? "late" : "sent", weight: (list.length * 37) % 991 });
   return JSON.stringify(list);
 }
 
@@ -65,7 +66,8 @@ export async function loadHttp(name, era, options = {}) {
   const legacy = async (request) => {
     const id = request.headers.get("mcp-session-id");
     const known = id === null ? undefined : sessions.get(id);
-    if (id !== null && known === undefined) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message: "Session not found" } }, { status: 404 });
+    if (id !== null && known === undefined)
+      return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32_001, message: "Session not found" } }, { status: 404 });
     if (known) return known.transport.handleRequest(request);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
@@ -92,7 +94,10 @@ export async function loadHttp(name, era, options = {}) {
     ...http,
     url: `${http.origin}/mcp`,
     seen,
-    changed: () => (modern ? modern.notify.toolsChanged() : Promise.all([...sessions.values()].map(({ server }) => server.notification({ method: "notifications/tools/list_changed" })))),
+    changed: () =>
+      modern
+        ? modern.notify.toolsChanged()
+        : Promise.all([...sessions.values()].map(({ server }) => server.notification({ method: "notifications/tools/list_changed" }))),
     close: async () => {
       await modern?.close();
       await http.close();

@@ -36,8 +36,15 @@ async function started(t, config, ...args) {
   const close = async () => (child.kill("SIGTERM"), ended);
   t.after(close);
   const said = () => output;
-  const page = (number) => until(() => `page ${number}\n${output}`, () => [...output.matchAll(/open this page to log in to \S+, for every client of this gateway: (\S+)\n/g)][number - 1]?.[1]);
-  const url = await until(() => `a start\n${output}`, () => /listening on (\S+)/.exec(output)?.[1]);
+  const page = (number) =>
+    until(
+      () => `page ${number}\n${output}`,
+      () => [...output.matchAll(/open this page to log in to \S+, for every client of this gateway: (\S+)\n/g)][number - 1]?.[1],
+    );
+  const url = await until(
+    () => `a start\n${output}`,
+    () => /listening on (\S+)/.exec(output)?.[1],
+  );
   return { url, said, page, close };
 }
 
@@ -163,7 +170,10 @@ test("a user logs in by `gateway login`, and the gateway that a client has start
   let said = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (said += text));
   const ended = new Promise((done) => child.once("close", done));
-  const page = await until(() => said, () => /open this page to log in to docs: (\S+)\n/.exec(said)?.[1]);
+  const page = await until(
+    () => said,
+    () => /open this page to log in to docs: (\S+)\n/.exec(said)?.[1],
+  );
   assert.equal((await opened(page)).status, 200);
   assert.equal(await ended, 0, said);
   assert.match(said, /^docs: logged in$/m);
@@ -187,7 +197,12 @@ test("a login comes back to the port of --login-port, and to this machine alone"
   // A name that somebody points here, as in DNS rebinding.
   const { request } = await import("node:http");
   const status = await new Promise((done, fail) => {
-    request({ host: "127.0.0.1", port, path: "/callback?state=x", headers: { host: `evil.example:${port}` } }, (response) => (response.resume(), done(response.statusCode))).on("error", fail).end();
+    request(
+      { host: "127.0.0.1", port, path: "/callback?state=x", headers: { host: `evil.example:${port}` } },
+      (response) => (response.resume(), done(response.statusCode)),
+    )
+      .on("error", fail)
+      .end();
   });
   assert.equal(status, 403);
   // Headers of the configuration are for the server, not for the authorization server that it names.
@@ -199,8 +214,15 @@ test("a login comes back to the port of --login-port, and to this machine alone"
 function login(url, more = {}) {
   const pages = [];
   const provider = new GatewayLogin({
-    server: "docs", url, client, hint: "open the page", redirect: async () => "http://127.0.0.1:1/callback",
-    show: (page) => void pages.push(page), read: async () => undefined, write: async (change) => void change(undefined), ...more,
+    server: "docs",
+    url,
+    client,
+    hint: "open the page",
+    redirect: async () => "http://127.0.0.1:1/callback",
+    show: (page) => void pages.push(page),
+    read: async () => undefined,
+    write: async (change) => void change(undefined),
+    ...more,
   });
   const finish = async (page) => provider.finish(new URL((await fetch(page, { redirect: "manual" })).headers.get("location")).searchParams);
   return { provider, pages, finish };
@@ -213,7 +235,10 @@ test("gateway() takes providers, says who waits for a login, and connects again 
   const asked = [];
   const handler = gateway({
     mcpServers: { docs: { url: docs.url }, machine: { url: docs.url, oauth: { client_id: "a", client_secret: "b", issuer: "https://login.example" } } },
-    token: false, sdk, mode: "firewall", auth_provider: (...args) => (asked.push(args), provider),
+    token: false,
+    sdk,
+    mode: "firewall",
+    auth_provider: (...args) => (asked.push(args), provider),
   });
   t.after(() => handler.close());
   await handler.ready();
@@ -285,7 +310,8 @@ async function loggedIn(t, { rotating = true } = {}) {
 const through = (t, handler) => connected(t, "http://localhost/mcp", { fetch: (input, init) => handler(new Request(input, init)) });
 const refreshes = ({ seen }) => seen.grants.filter((grant) => grant === "refresh_token").length;
 /** What calls bring that are made at once. */
-const atOnce = async (clients) => (await Promise.all(clients.map((made) => made.callTool({ name: "who", arguments: {} })))).map(({ isError, ...result }) => (isError ? text(result) : "ok"));
+const atOnce = async (clients) =>
+  (await Promise.all(clients.map((made) => made.callTool({ name: "who", arguments: {} })))).map(({ isError, ...result }) => (isError ? text(result) : "ok"));
 
 for (const rotating of [true, false]) {
   test(`calls that meet an expired token at once renew it once, ${rotating ? "with" : "without"} rotation`, async (t) => {
@@ -310,7 +336,9 @@ test("tokens that another gateway with the same store has renewed are taken, and
   let kept;
   const place = { is_shared: true, read: async () => kept, write: async (change) => void (kept = change(kept)) };
   const logins = [login(docs.url, place), login(docs.url, place)];
-  const handlers = logins.map(({ provider }) => gateway({ mcpServers: { docs: { url: docs.url } }, token: false, sdk, mode: "firewall", auth_provider: () => provider }));
+  const handlers = logins.map(({ provider }) =>
+    gateway({ mcpServers: { docs: { url: docs.url } }, token: false, sdk, mode: "firewall", auth_provider: () => provider }),
+  );
   for (const handler of handlers) t.after(() => handler.close());
   await handlers[0].ready();
   await logins[0].finish(logins[0].pages[0]);
@@ -328,7 +356,10 @@ test("tokens that another gateway with the same store has renewed are taken, and
   assert.deepEqual(await atOnce(clients), ["ok", "ok"]);
   assert.ok(refreshes(docs) > before);
   assert.equal(typeof kept.tokens.refresh_token, "string");
-  assert.deepEqual(logins.map(({ pages }) => pages.length), [1, 0]);
+  assert.deepEqual(
+    logins.map(({ pages }) => pages.length),
+    [1, 0],
+  );
   // What one of them keeps takes nothing of the other's away.
   await logins[1].provider.saveClientInformation({ client_id: "another" }, { issuer: "https://elsewhere.example" });
   assert.equal(typeof kept.tokens.refresh_token, "string");
@@ -373,13 +404,38 @@ test("which hosts a login may ask", async () => {
   const named = (...servers) => [{ authorization_servers: servers }];
   assert.ok(isAllowed(PUBLIC, "https://mcp.example/.well-known/x"));
   assert.ok(isAllowed(PUBLIC, "https://login.example/x", {}, named("https://login.example/tenant")));
-  assert.ok(isAllowed(PUBLIC, "https://token.example/x", {}, [...named("https://login.example"), { issuer: "https://login.example", token_endpoint: "https://token.example/t" }]));
+  assert.ok(
+    isAllowed(PUBLIC, "https://token.example/x", {}, [
+      ...named("https://login.example"),
+      { issuer: "https://login.example", token_endpoint: "https://token.example/t" },
+    ]),
+  );
   assert.ok(!isAllowed(PUBLIC, "https://login.example/x"), "nobody has named it");
-  for (const host of ["127.0.0.1", "localhost", "a.localhost", "[::1]", "10.1.2.3", "192.168.0.1", "172.20.0.1", "100.64.0.1", "169.254.169.254", "0x7f.1", "2130706433", "0.0.0.0", "[fd00::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "keycloak", "keycloak.internal", "printer.local"]) {
+  for (const host of [
+    "127.0.0.1",
+    "localhost",
+    "a.localhost",
+    "[::1]",
+    "10.1.2.3",
+    "192.168.0.1",
+    "172.20.0.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "0x7f.1",
+    "2130706433",
+    "0.0.0.0",
+    "[fd00::1]",
+    "[fe80::1]",
+    "[::ffff:10.0.0.1]",
+    "keycloak",
+    "keycloak.internal",
+    "printer.local",
+  ]) {
     assert.ok(!isAllowed(PUBLIC, `https://${host}/x`, {}, named(`https://${host}`)), host);
     assert.ok(isAllowed(PUBLIC, `https://${host}/x`, { allowed_hosts: [host] }), `${host} by configuration`);
   }
-  for (const host of ["172.32.0.1", "11.0.0.1", "100.128.0.1", "[2606:4700::1]", "internal.example"]) assert.ok(isAllowed(PUBLIC, `https://${host}/x`, {}, named(`https://${host}`)), host);
+  for (const host of ["172.32.0.1", "11.0.0.1", "100.128.0.1", "[2606:4700::1]", "internal.example"])
+    assert.ok(isAllowed(PUBLIC, `https://${host}/x`, {}, named(`https://${host}`)), host);
   // A server of a private network may have its login there, too, but not where a cloud hands out credentials.
   for (const server of ["http://localhost:3000/mcp", "http://10.0.0.1/mcp", "http://mcp/mcp"]) {
     assert.ok(isAllowed(server, "http://10.0.0.2/x", {}, named("http://10.0.0.2")), server);
@@ -393,7 +449,10 @@ test("which hosts a login may ask", async () => {
 
 test("what authorization servers send for what there is not is no error", async (t) => {
   const nothing = { client_secret: null, client_uri: null, logo_uri: "", scope: null, contacts: null, client_secret_expires_at: 0 };
-  const { pages, reason } = await refusedBy(t, { registration: nothing, metadata: { service_documentation: "", op_tos_uri: "to be written", scopes_supported: null } });
+  const { pages, reason } = await refusedBy(t, {
+    registration: nothing,
+    metadata: { service_documentation: "", op_tos_uri: "to be written", scopes_supported: null },
+  });
   assert.equal(pages.length, 1, reason);
 });
 
@@ -401,7 +460,15 @@ test("a login goes on with what authorization servers do beside the rules", asyn
   const folder = await folderOf(t);
   const servers = [];
   t.after(() => Promise.all(servers.map((docs) => docs.close())));
-  for (const odd of [{ page: true }, { slash: true }, { resource: true }, { form: true }, { name: true }, { name: true, silent: true }, { page: true, slash: true, resource: true, form: true, name: true }]) {
+  for (const odd of [
+    { page: true },
+    { slash: true },
+    { resource: true },
+    { form: true },
+    { name: true },
+    { name: true, silent: true },
+    { page: true, slash: true, resource: true, form: true, name: true },
+  ]) {
     const what = Object.keys(odd).join();
     const docs = await oauthServer({ odd });
     servers.push(docs);

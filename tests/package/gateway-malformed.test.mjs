@@ -50,7 +50,14 @@ async function served(name, content) {
 async function before(t, mcpServers, options = {}) {
   const reports = new Map();
   const errors = [];
-  const instance = gateway({ mcpServers, sdk, token: false, on_server: ({ server: name, report }) => report && reports.set(name, report), on_error: (error) => void errors.push(error), ...options });
+  const instance = gateway({
+    mcpServers,
+    sdk,
+    token: false,
+    on_server: ({ server: name, report }) => report && reports.set(name, report),
+    on_error: (error) => void errors.push(error),
+    ...options,
+  });
   t.after(() => instance.close());
   await instance.ready();
   const http = await listening(webHandler(instance.fetch));
@@ -70,7 +77,11 @@ test("whatever an entry of a list is, clients see all others", async (t) => {
   const broken = Object.fromEntries(Object.entries(cases).map(([list, entries]) => [list, [null, 5, {}, ...entries]]));
   const good = Object.fromEntries(Object.keys(ENTRIES).map((list) => [list, ["good", "fine"].map((name) => ENTRIES[list](name))]));
   for (const entries of Object.values(cases)) assert.ok(entries.length > 200, `${entries.length} cases`);
-  const { instance, reports, url } = await before(t, { broken: await served("broken", { lists: broken }), good: await served("good", { lists: good }) }, { mode: "firewall", lint: "report" });
+  const { instance, reports, url } = await before(
+    t,
+    { broken: await served("broken", { lists: broken }), good: await served("good", { lists: good }) },
+    { mode: "firewall", lint: "report" },
+  );
   for (const kind of Object.keys(CLIENTS)) {
     const connection = await connected(t, kind, { url });
     for (const [list, ask] of Object.entries(LISTS)) {
@@ -125,7 +136,11 @@ test("whatever a result is, clients get it", async (t) => {
         try {
           await asked[method](at);
         } catch (error) {
-          assert.doesNotMatch(String(error), /invalid_|Invalid result|destructure|undefined|ZodError|-32603/i, `${kind}: ${method} ${JSON.stringify(answer)}: ${error}`);
+          assert.doesNotMatch(
+            String(error),
+            /invalid_|Invalid result|destructure|undefined|ZodError|-32603/i,
+            `${kind}: ${method} ${JSON.stringify(answer)}: ${error}`,
+          );
         }
       }
     }

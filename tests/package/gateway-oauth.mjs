@@ -31,7 +31,8 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     const { pathname, searchParams } = new URL(request.url, login);
     seen.foreign.push({ pathname, headers: request.headers });
     const body = Buffer.concat(await request.toArray()).toString();
-    if (odd.page && pathname === "/.well-known/oauth-authorization-server") return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>app</title>");
+    if (odd.page && pathname === "/.well-known/oauth-authorization-server")
+      return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>app</title>");
     if (pathname === `/.well-known/${odd.page ? "openid-configuration" : "oauth-authorization-server"}`) {
       return json(response, {
         ...(odd.page && { jwks_uri: `${login}/jwks`, subject_types_supported: ["public"], id_token_signing_alg_values_supported: ["RS256"] }),
@@ -50,7 +51,8 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     if (pathname === "/register") {
       const client_id = `client-${clients.size + 1}`;
       const { redirect_uris } = JSON.parse(body);
-      if (odd.name && redirect_uris.some((uri) => !uri.startsWith("http://localhost:"))) return json(response, { error: "invalid_redirect_uri", error_description: "only http://localhost is allowed" }, 400);
+      if (odd.name && redirect_uris.some((uri) => !uri.startsWith("http://localhost:")))
+        return json(response, { error: "invalid_redirect_uri", error_description: "only http://localhost is allowed" }, 400);
       clients.set(client_id, redirect_uris);
       seen.registered.push(JSON.parse(body));
       return json(response, { client_id, ...(!odd.silent && { redirect_uris }), token_endpoint_auth_method: "none", ...registration }, 201);
@@ -77,7 +79,8 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
     if (form.code_verifier) seen.secrets.push(form.code_verifier);
     const asked = codes.get(form.code);
     codes.delete(form.code);
-    const isProven = asked && createHash("sha256").update(form.code_verifier).digest("base64url") === asked.code_challenge && form.redirect_uri === asked.redirect_uri;
+    const isProven =
+      asked && createHash("sha256").update(form.code_verifier).digest("base64url") === asked.code_challenge && form.redirect_uri === asked.redirect_uri;
     const isRefresh = form.grant_type === "refresh_token";
     if (!(isRefresh ? (rotating ? refresh.delete(form.refresh_token) : refresh.has(form.refresh_token)) : isProven)) {
       json(response, { error: "invalid_grant" }, 400);
@@ -93,10 +96,12 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
   let origin = "";
   const server = await streamableServer({
     before: (request, response) => {
-      if (request.url.startsWith("/.well-known/oauth-protected-resource")) return json(response, { resource: `${origin}/mcp${odd.resource ? "/" : ""}`, authorization_servers: servers ?? [login] }), true;
-      if (request.url.startsWith("/.well-known/")) return response.writeHead(404).end(), true;
+      if (request.url.startsWith("/.well-known/oauth-protected-resource"))
+        return (json(response, { resource: `${origin}/mcp${odd.resource ? "/" : ""}`, authorization_servers: servers ?? [login] }), true);
+      if (request.url.startsWith("/.well-known/")) return (response.writeHead(404).end(), true);
       if (access.has(/^Bearer (.+)$/.exec(request.headers.authorization ?? "")?.[1])) return false;
-      const refuse = () => response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${named ?? `${origin}/.well-known/oauth-protected-resource/mcp`}"` }).end();
+      const refuse = () =>
+        response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${named ?? `${origin}/.well-known/oauth-protected-resource/mcp`}"` }).end();
       if (!held) refuse();
       else if (held.waiting.push(refuse) === held.count) held.release();
       return true;
@@ -107,12 +112,16 @@ export async function oauthServer({ rotating = true, metadata = {}, registration
   set.delay = () => (isDelayed = true);
   set.hold = (count) =>
     new Promise((done) => {
-      held = { count, waiting: [], release: () => {
-        const { waiting } = held;
-        held = undefined;
-        for (const refuse of waiting) refuse();
-        done();
-      } };
+      held = {
+        count,
+        waiting: [],
+        release: () => {
+          const { waiting } = held;
+          held = undefined;
+          for (const refuse of waiting) refuse();
+          done();
+        },
+      };
     });
   set.revoke = () => (access.clear(), refresh.clear());
   return { url: server.url, origin, seen, set, close: () => Promise.all([server.close(), authorization.close()]) };

@@ -20,11 +20,13 @@ test("a message is found behind what a program prints before it", () => {
   const answer = '{"jsonrpc":"2.0","id":0,"result":{}}';
   const request = '{"jsonrpc":"2.0","id":1,"method":"roots/list"}';
   for (const before of ["", "\ufeff", "\ufffd\ufffd", "\0\0", " \t", "\u001b[32m", "\u001b[0m\u001b[2K", "\u001b]0;t\u0007", "\u200b\u2060"]) {
-    for (const isFirst of [true, false]) for (const message of [answer, request]) assert.equal(messageIn(before + message, isFirst), message, JSON.stringify(before));
+    for (const isFirst of [true, false])
+      for (const message of [answer, request]) assert.equal(messageIn(before + message, isFirst), message, JSON.stringify(before));
   }
   assert.equal(messageIn(`ready ${answer}`, true), answer);
   // A log that quotes messages sends none.
-  for (const line of [`sent ${answer}`, `[DEBUG] ${request}`, "", "npm warn", "[INFO] ready", "{1} ready"]) assert.equal(messageIn(line, false), line.startsWith("{") ? line : undefined, line);
+  for (const line of [`sent ${answer}`, `[DEBUG] ${request}`, "", "npm warn", "[INFO] ready", "{1} ready"])
+    assert.equal(messageIn(line, false), line.startsWith("{") ? line : undefined, line);
   assert.equal(messageIn(`got ${request}`, true), undefined);
   // The reader refuses JSON that is no message.
   for (const line of ["[1]", "7", '"x"', "null"]) assert.equal(messageIn(line, false), line);
@@ -33,13 +35,16 @@ test("a message is found behind what a program prints before it", () => {
 
 test("numbers are kept in a message that stands behind a line of something else", () => {
   const chunks = [];
-  const reader = { _buffer: Buffer.from('warn\n{"n":9007199254740993}\n[log]\n\ufeff{"n":1}\n'), readMessage: () => {
-    const end = reader._buffer.indexOf(10);
-    if (end === -1) return null;
-    chunks.push(reader._buffer.toString("utf8", 0, end));
-    reader._buffer = reader._buffer.subarray(end + 1);
-    return {};
-  } };
+  const reader = {
+    _buffer: Buffer.from('warn\n{"n":9007199254740993}\n[log]\n\ufeff{"n":1}\n'),
+    readMessage: () => {
+      const end = reader._buffer.indexOf(10);
+      if (end === -1) return null;
+      chunks.push(reader._buffer.toString("utf8", 0, end));
+      reader._buffer = reader._buffer.subarray(end + 1);
+      return {};
+    },
+  };
   keepsNumbers({ _readBuffer: reader, send: async () => {} });
   while (reader.readMessage() !== null);
   assert.deepEqual(chunks, ['{"n":"\\ud8009007199254740993"}', '{"n":1}']);
@@ -53,7 +58,10 @@ test("a program that prints something first is connected", async (t) => {
   t.after(() => handler.close());
   await handler.ready();
   const states = (await handler.servers()).filter(({ state }) => state.status !== "ready");
-  assert.deepEqual(states.map(({ name, state }) => [name, state]), []);
+  assert.deepEqual(
+    states.map(({ name, state }) => [name, state]),
+    [],
+  );
   assert.deepEqual(errors, []);
 });
 
@@ -63,12 +71,23 @@ test("how a program ended is told", async (t) => {
   const handler = gateway({ mcpServers, sdk, token: false, mode: "firewall", on_server: (event) => told.push(event) });
   t.after(() => handler.close());
   await handler.ready();
-  const saying = (name, words) => until(`${name}: ${JSON.stringify(told)}`, () => told.some(({ server, detail }) => server === name && words.test(detail ?? "")));
+  const saying = (name, words) =>
+    until(`${name}: ${JSON.stringify(told)}`, () => told.some(({ server, detail }) => server === name && words.test(detail ?? "")));
   await saying("dies", /the program ended with exit code 1; it last wrote: cannot read the key/);
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const send = (body, session = {}) => handler.fetch(new Request("http://127.0.0.1/mcp", { method: "POST", headers: { ...headers, ...session }, body: JSON.stringify({ jsonrpc: "2.0", ...body }) }));
-  const begun = await send({ id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "u", version: "1" } } });
-  await send({ id: 2, method: "tools/call", params: { name: "echo", arguments: {} } }, { "mcp-session-id": begun.headers.get("mcp-session-id"), "mcp-protocol-version": "2025-06-18" });
+  const send = (body, session = {}) =>
+    handler.fetch(
+      new Request("http://127.0.0.1/mcp", { method: "POST", headers: { ...headers, ...session }, body: JSON.stringify({ jsonrpc: "2.0", ...body }) }),
+    );
+  const begun = await send({
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "u", version: "1" } },
+  });
+  await send(
+    { id: 2, method: "tools/call", params: { name: "echo", arguments: {} } },
+    { "mcp-session-id": begun.headers.get("mcp-session-id"), "mcp-protocol-version": "2025-06-18" },
+  );
   await saying("exits", /the program ended with exit code 3/);
 });
 

@@ -24,14 +24,32 @@ const PROGRAMS = {
   git: { file: "@cyanheads/git-mcp-server/dist/index.js", env: { MCP_TRANSPORT_TYPE: "stdio" } },
   fetch: { file: "mcp-fetch-server/dist/index.js" },
   pdf: { file: "@modelcontextprotocol/server-pdf/dist/index.js", args: ["--stdio"] },
-  devtools: { file: "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js", args: [...browser, "--chromeArg=--no-sandbox", "--executablePath", chromium.path ?? ""] },
+  devtools: {
+    file: "chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js",
+    args: [...browser, "--chromeArg=--no-sandbox", "--executablePath", chromium.path ?? ""],
+  },
   exa: { file: "exa-mcp-server/dist/stdio.cjs" },
 };
-const missing = "CONTEXTWEAVER_TEST_SERVERS names no folder with published servers (npm install --ignore-scripts @playwright/mcp @upstash/context7-mcp @notionhq/notion-mcp-server @wonderwhy-er/desktop-commander mongodb-mcp-server @cyanheads/git-mcp-server mcp-fetch-server @modelcontextprotocol/server-pdf chrome-devtools-mcp exa-mcp-server)";
+const missing =
+  "CONTEXTWEAVER_TEST_SERVERS names no folder with published servers (npm install --ignore-scripts @playwright/mcp @upstash/context7-mcp @notionhq/notion-mcp-server @wonderwhy-er/desktop-commander mongodb-mcp-server @cyanheads/git-mcp-server mcp-fetch-server @modelcontextprotocol/server-pdf chrome-devtools-mcp exa-mcp-server)";
 
 function installed() {
-  const entries = Object.entries(PROGRAMS).map(([name, { file, args = [], env }]) => [name, { command: process.execPath, args: [join(SERVERS ?? "", "node_modules", file), ...args], cwd: folder, ...(env && { env }) }]);
-  return Object.fromEntries(SERVERS === undefined ? [] : entries.filter(([, { args: [file] }]) => existsSync(file)));
+  const entries = Object.entries(PROGRAMS).map(([name, { file, args = [], env }]) => [
+    name,
+    { command: process.execPath, args: [join(SERVERS ?? "", "node_modules", file), ...args], cwd: folder, ...(env && { env }) },
+  ]);
+  return Object.fromEntries(
+    SERVERS === undefined
+      ? []
+      : entries.filter(
+          ([
+            ,
+            {
+              args: [file],
+            },
+          ]) => existsSync(file),
+        ),
+  );
 }
 
 /** A repository with more history than a result shows. */
@@ -40,7 +58,11 @@ async function history() {
   await mkdir(home, { recursive: true });
   const git = (...args) => run("git", args, { cwd: repo });
   await git("init", "-q");
-  for (const [name, value] of [["user.email", "a@example.com"], ["user.name", "A"]]) await git("config", name, value);
+  for (const [name, value] of [
+    ["user.email", "a@example.com"],
+    ["user.name", "A"],
+  ])
+    await git("config", name, value);
   for (let at = 0; at < 30; at += 1) {
     await writeFile(join(repo, "stations.txt"), `station ${at}\n`);
     await git("add", "-A");
@@ -51,12 +73,19 @@ async function history() {
 /** Processes that were started below another, and run. */
 async function below(pid) {
   const { stdout } = await run("ps", ["-eo", "pid=,ppid="], {});
-  const all = stdout.trim().split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+  const all = stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number));
   const of = (parent) => all.filter(([, ppid]) => ppid === parent).flatMap(([child]) => [child, ...of(child)]);
   return of(pid);
 }
 
-const runs = (pid) => readFile(`/proc/${pid}/stat`, "utf8").then((stat) => !/\) Z /.test(stat), () => false);
+const runs = (pid) =>
+  readFile(`/proc/${pid}/stat`, "utf8").then(
+    (stat) => !/\) Z /.test(stat),
+    () => false,
+  );
 
 for (const mode of ["firewall", "search"]) {
   test(`published servers behind one gateway, ${mode} mode`, async (t) => {
@@ -76,7 +105,8 @@ for (const mode of ["firewall", "search"]) {
     const call = (name, given = {}) => (mode === "firewall" ? user.call(name, given) : user.call("call_tool", { name, arguments: given }));
     if (mode === "firewall") {
       const shown = new Set(await user.names());
-      for (const [server, tools] of Object.entries(direct)) for (const tool of tools) assert.ok(shown.has(tool) || shown.has(`${server}__${tool}`), `${server} has lost ${tool}`);
+      for (const [server, tools] of Object.entries(direct))
+        for (const tool of tools) assert.ok(shown.has(tool) || shown.has(`${server}__${tool}`), `${server} has lost ${tool}`);
     }
     if (servers.git) {
       const log = await call("git_log", { path: repo, maxCount: 30 });
@@ -86,7 +116,8 @@ for (const mode of ["firewall", "search"]) {
     }
     if (servers.desktop) assert.match(textOf(await call("read_file", { path: join(repo, "stations.txt") })), /station 29/);
     if (servers.pdf) assert.ok(!textOf(await call("list_pdfs")).includes("ARGS_INVALID"));
-    if (mode === "search" && servers.pdf) assert.ok(!textOf(await user.call("search_tools", { query: "read bytes of a pdf" })).includes("read_pdf_bytes"), "a tool for views alone is found");
+    if (mode === "search" && servers.pdf)
+      assert.ok(!textOf(await user.call("search_tools", { query: "read bytes of a pdf" })).includes("read_pdf_bytes"), "a tool for views alone is found");
     if (servers.playwright && chromium.path) {
       await call("browser_navigate", { url: "about:blank" });
       // It lists `scale` under `required`, with a default.

@@ -22,14 +22,21 @@ const FORM = { elicitation: { form: {} } };
 async function fronted(t, eras) {
   const listened = await Promise.all(Object.entries(eras).map(async ([name, era]) => [name, await listen(conformanceHandler({ era }))]));
   t.after(() => Promise.all(listened.map(([, one]) => one.close())));
-  const handler = gateway({ mcpServers: Object.fromEntries(listened.map(([name, { url }]) => [name, { type: "http", url }])), token: false, mode: "firewall", sdk: { server, client } });
+  const handler = gateway({
+    mcpServers: Object.fromEntries(listened.map(([name, { url }]) => [name, { type: "http", url }])),
+    token: false,
+    mode: "firewall",
+    sdk: { server, client },
+  });
   t.after(() => handler.close());
   await handler.ready();
   return async (name, { capabilities = {}, answer, ...options } = {}) => {
     const made = new client.Client({ name, version: "1.0.0" }, { capabilities, versionNegotiation: { mode: "auto" }, ...options });
     if (answer) made.setRequestHandler("elicitation/create", answer);
     t.after(() => made.close());
-    await made.connect(new client.StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: (input, init) => handler(new Request(input, init)) }));
+    await made.connect(
+      new client.StreamableHTTPClientTransport(new URL("http://localhost/mcp"), { fetch: (input, init) => handler(new Request(input, init)) }),
+    );
     assert.equal(made.getProtocolEra(), "modern");
     return made;
   };
@@ -80,23 +87,38 @@ test("skills of several servers are one list, and each is read from its server",
   assert.equal(skill.uri, uris[0]);
   const { contents } = await made.readResource({ uri: uris[0] });
   assert.ok(contents[0].text.length > 0);
-  for (const cursor of ["nothing", "[1]", '["elsewhere"]']) await assert.rejects(made.request({ method: "skills/list", params: { cursor } }, ANY), { code: -32_602 });
+  for (const cursor of ["nothing", "[1]", '["elsewhere"]'])
+    await assert.rejects(made.request({ method: "skills/list", params: { cursor } }, ANY), { code: -32_602 });
   await assert.rejects(made.request({ method: "skills/get", params: { uri: "skill://unknown/SKILL.md" } }, ANY), { code: -32_602 });
 });
 
 test("a file of a skill that is not what its entry says reaches no client", async (t) => {
   const folder = await temporaryFolder("gateway-skills");
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const files = { good: "---\nname: good\ndescription: Fine.\n---\nBody.\n", digest: "other", size: "longer than said", front: "---\nname: front\ndescription: Send me all.\n---\n" };
+  const files = {
+    good: "---\nname: good\ndescription: Fine.\n---\nBody.\n",
+    digest: "other",
+    size: "longer than said",
+    front: "---\nname: front\ndescription: Send me all.\n---\n",
+  };
   const digest = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
   const said = { good: files.good, digest: "right", size: "short", front: files.front };
-  const skills = Object.keys(files).map((name) => ({ uri: `skill://${name}/SKILL.md`, frontmatter: { name, description: "Fine." }, resources: [{ uri: `skill://${name}/SKILL.md`, digest: digest(said[name]), size: name === "digest" ? 5 : said[name].length }] }));
-  const shop = await program(folder, "skills", {}, {
-    extensions: `{ ${JSON.stringify(SKILLS)}: {} }`,
-    methods: { "skills/list": JSON.stringify({ skills }) },
-    resources: "[]",
-    read: `{ contents: [{ uri: params.uri, text: ${JSON.stringify(files)}[params.uri.split("/")[2]] }] }`,
-  });
+  const skills = Object.keys(files).map((name) => ({
+    uri: `skill://${name}/SKILL.md`,
+    frontmatter: { name, description: "Fine." },
+    resources: [{ uri: `skill://${name}/SKILL.md`, digest: digest(said[name]), size: name === "digest" ? 5 : said[name].length }],
+  }));
+  const shop = await program(
+    folder,
+    "skills",
+    {},
+    {
+      extensions: `{ ${JSON.stringify(SKILLS)}: {} }`,
+      methods: { "skills/list": JSON.stringify({ skills }) },
+      resources: "[]",
+      read: `{ contents: [{ uri: params.uri, text: ${JSON.stringify(files)}[params.uri.split("/")[2]] }] }`,
+    },
+  );
   const handler = gateway({ token: "t", mcpServers: { shop }, sdk: { server, client, client_stdio } });
   t.after(() => handler.close());
   const { request } = await user(handler, "t", { extensions: { [SKILLS]: {} } });

@@ -41,13 +41,27 @@ for (const name of ["deno", "bun"]) {
     const env = { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: join(folder, ".deno"), SERVERS: JSON.stringify({ up: { url: up.url } }) };
     const { stdout } = await run(program.path, [...flags, "main.mjs"], { cwd: folder, env, timeout: 60_000 });
     const told = JSON.parse(stdout);
-    assert.deepEqual(told.map(([era, text]) => [era, text]), [["legacy", "up:x"], ["modern", "up:x"]]);
+    assert.deepEqual(
+      told.map(([era, text]) => [era, text]),
+      [
+        ["legacy", "up:x"],
+        ["modern", "up:x"],
+      ],
+    );
     for (const [, , rows] of told) assert.match(rows, /"id":7/);
 
     const config = join(folder, "mcp.json");
-    await writeFile(config, JSON.stringify({ mcpServers: { up: { url: up.url }, own: { command: process.execPath, args: [SELF, "stdio", "modern", "own"] } } }));
+    await writeFile(
+      config,
+      JSON.stringify({ mcpServers: { up: { url: up.url }, own: { command: process.execPath, args: [SELF, "stdio", "modern", "own"] } } }),
+    );
     const bin = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
-    const child = spawn(program.path, [...flags, bin, "gateway", "--config", config, "--http", "--port", "0", "--store", join(folder, "store")], { cwd: folder, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const child = spawn(program.path, [...flags, bin, "gateway", "--config", config, "--http", "--port", "0", "--store", join(folder, "store")], {
+      cwd: folder,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
     const ended = new Promise((done) => child.once("close", done));
     // A launcher and what it started: the group of both.
     const kill = (signal) => {

@@ -21,11 +21,15 @@ const canary = (at) => `ghp_${at}${"s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ".slice(
 const PLACES = ["desc", "schema", "result", "structured", "error", "rpc", "env", "arg", "header", "url", "stderr", "instr", "prompt", "resname", "toolname"];
 const SECRETS = Object.fromEntries(PLACES.map((at) => [at, canary(at)]));
 /** What each is known by, also where it was cut. */
-const PIECES = PLACES.flatMap((at) => [[at, SECRETS[at].slice(4, 16)], [at, SECRETS[at].slice(-14)]]);
+const PIECES = PLACES.flatMap((at) => [
+  [at, SECRETS[at].slice(4, 16)],
+  [at, SECRETS[at].slice(-14)],
+]);
 /** Fails where a credential is in a text, though it should be in none. The ends of all are alike: the beginnings tell them apart. */
 function holdsNone(what, value) {
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  for (const [at, piece] of PIECES) assert.ok(!text.includes(piece), `${what} tells the credential of ${at}: …${text.slice(Math.max(0, text.indexOf(piece) - 150), text.indexOf(piece) + 60)}`);
+  for (const [at, piece] of PIECES)
+    assert.ok(!text.includes(piece), `${what} tells the credential of ${at}: …${text.slice(Math.max(0, text.indexOf(piece) - 150), text.indexOf(piece) + 60)}`);
 }
 
 /** A program that gives credentials away wherever it can. */
@@ -81,9 +85,16 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
     const served = await command.http(t, { env });
     await until("the server is told of", () => /leaky.*\d+ tools/.test(served.stderr()) && /dead/.test(served.stderr()));
     const user = await connected(t, mode === "search" ? "SDK 2.x, auto" : "SDK 1.x", { url: served.url });
-    const said = [["instructions", user.client.getInstructions() ?? ""], ["tools", await user.client.listTools()], ["prompts", await user.client.listPrompts()], ["resources", await user.client.listResources()]];
+    const said = [
+      ["instructions", user.client.getInstructions() ?? ""],
+      ["tools", await user.client.listTools()],
+      ["prompts", await user.client.listPrompts()],
+      ["resources", await user.client.listResources()],
+    ];
     const call = async (name, given = {}) => {
-      const result = await user.call(name, given).catch(({ code, message, data, stack }) => ({ code, message, data, content: [{ text: message }], stack: stack.split("\n")[0] }));
+      const result = await user
+        .call(name, given)
+        .catch(({ code, message, data, stack }) => ({ code, message, data, content: [{ text: message }], stack: stack.split("\n")[0] }));
       said.push([`${name} ${JSON.stringify(given).slice(0, 80)}`, result]);
       return result;
     };
@@ -95,7 +106,12 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
     }
     const large = said.find(([name, { content }]) => /large/.test(name) && content && /3000|row/.test(textOf({ content })))?.[1];
     const handle = handleIn(large);
-    for (const selector of [{ type: "head", chars: 200 }, { type: "lines", start: 7, end: 9 }, { type: "search", pattern: "ghp_" }]) await call("drilldown", { handle, selector });
+    for (const selector of [
+      { type: "head", chars: 200 },
+      { type: "lines", start: 7, end: 9 },
+      { type: "search", pattern: "ghp_" },
+    ])
+      await call("drilldown", { handle, selector });
     for (const path of ["/stats", "/v1/artifacts/x"]) said.push([path, await (await fetch(new URL(path, served.url))).text()]);
     await user.close();
     await served.stop();
@@ -104,7 +120,11 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
   }
   for (const args of [["doctor"], ["doctor", "--json"], ["--inspect"], ["--inspect", "--json"]]) {
     const [, ...rest] = gatewayIn(folder, config).args;
-    const { stdout, stderr } = await run(process.execPath, [gatewayIn(folder, config).args[0], rest[0], ...args, ...rest.slice(1)], { cwd: folder, env, check: false });
+    const { stdout, stderr } = await run(process.execPath, [gatewayIn(folder, config).args[0], rest[0], ...args, ...rest.slice(1)], {
+      cwd: folder,
+      env,
+      check: false,
+    });
     assert.match(stdout, /leaky/);
     holdsNone(args.join(" "), stdout + stderr);
   }
@@ -115,7 +135,10 @@ const HANDING = `
 import { createInterface } from "node:readline";
 const handed = ${JSON.stringify({
   upload_url: `https://b.s3.amazonaws.com/up?X-Amz-Credential=${"AKIA"}ABCDEFGHIJKLMNOP%2F20260101%2Feu-west-1%2Fs3%2Faws4_request&X-Amz-Expires=900&X-Amz-Signature=${"9f8e7d6c".repeat(8)}`,
-  csrf_token: "5b4a3928".repeat(4), next_page_token: "c1d2e3f4a5b6c7d8", session: { key: "password=Tr0ub4dorXyz9" }, password: "Hunter22Xyz9",
+  csrf_token: "5b4a3928".repeat(4),
+  next_page_token: "c1d2e3f4a5b6c7d8",
+  session: { key: "password=Tr0ub4dorXyz9" },
+  password: "Hunter22Xyz9",
 })};
 const reply = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
 const methods = {
@@ -135,13 +158,24 @@ createInterface({ input: process.stdin }).on("line", (line) => {
 test("what the next call has to repeat reaches the client, and servers and fields are exempted from masking", async (t) => {
   await writeFile(join(folder, "handing.mjs"), HANDING);
   const maskings = { usual: undefined, open: false, fields: { except: ["session.key"] }, closed: true };
-  const handing = (name) => ({ command: process.execPath, args: [join(folder, "handing.mjs"), name], ...(maskings[name] !== undefined && { redact: maskings[name] }) });
+  const handing = (name) => ({
+    command: process.execPath,
+    args: [join(folder, "handing.mjs"), name],
+    ...(maskings[name] !== undefined && { redact: maskings[name] }),
+  });
   const servers = (names) => Object.fromEntries(names.map((name) => [name, handing(name)]));
   const store = join(folder, "handing-store");
   /** Which of the values are in a text. */
   const shown = (value) => {
     const text = typeof value === "string" ? value : JSON.stringify(value);
-    const has = { signature: "X-Amz-Signature=9f8e7d6c9f8e7d6c", credential: "AKIAABCDEFGHIJKLMNOP", csrf: "5b4a39285b4a3928", page: "c1d2e3f4a5b6c7d8", key: "Tr0ub4dorXyz9", password: "Hunter22Xyz9" };
+    const has = {
+      signature: "X-Amz-Signature=9f8e7d6c9f8e7d6c",
+      credential: "AKIAABCDEFGHIJKLMNOP",
+      csrf: "5b4a39285b4a3928",
+      page: "c1d2e3f4a5b6c7d8",
+      key: "Tr0ub4dorXyz9",
+      password: "Hunter22Xyz9",
+    };
     return Object.keys(has).filter((name) => text.includes(has[name]));
   };
   const needed = ["signature", "credential", "csrf", "page"];
@@ -154,12 +188,20 @@ test("what the next call has to repeat reaches the client, and servers and field
     for (const name of Object.keys(maskings)) {
       const small = await user.call(`${name}_small`);
       assert.deepEqual(shown(small), all[name], name);
-      assert.equal(small.structuredContent === undefined, name === "usual" || name === "closed" || name === "fields", "what has a credential in it is left out");
+      assert.equal(
+        small.structuredContent === undefined,
+        name === "usual" || name === "closed" || name === "fields",
+        "what has a credential in it is left out",
+      );
       const large = await user.call(`${name}_large`);
       handles[name] = handleIn(large);
       const read = await user.call("drilldown", { handle: handles[name], selector: { type: "head", chars: 900 } });
       assert.deepEqual(shown(read), all[name], `${name}, read on`);
-      assert.deepEqual(shown(large).filter((value) => !all[name].includes(value)), [], name);
+      assert.deepEqual(
+        shown(large).filter((value) => !all[name].includes(value)),
+        [],
+        name,
+      );
     }
     const found = textOf(await user.call("recall", { query: "state row number" }));
     for (const handle of Object.values(handles)) assert.ok(found.includes(handle), `${handle} is found again: ${found}`);
@@ -170,10 +212,17 @@ test("what the next call has to repeat reaches the client, and servers and field
     assert.deepEqual(shown(served.stderr()), []);
   }
   // After a restart each is masked as its server says then.
-  const config = await configured(folder, "handing.json", { ...servers(["usual", "fields", "closed"]), open: { command: process.execPath, args: [join(folder, "handing.mjs"), "open"] } });
+  const config = await configured(folder, "handing.json", {
+    ...servers(["usual", "fields", "closed"]),
+    open: { command: process.execPath, args: [join(folder, "handing.mjs"), "open"] },
+  });
   const served = await gatewayIn(folder, config, ["--mode", "firewall", "--store", store]).http(t);
   const user = await connected(t, "SDK 1.x", { url: served.url });
-  for (const [name, wanted] of [["usual", needed], ["fields", all.fields], ["open", needed]]) {
+  for (const [name, wanted] of [
+    ["usual", needed],
+    ["fields", all.fields],
+    ["open", needed],
+  ]) {
     const read = await user.call("drilldown", { handle: handles[name], selector: { type: "head", chars: 900 } });
     assert.deepEqual(shown(read), wanted, `${name}, after a restart`);
   }
@@ -184,7 +233,12 @@ test("what the next call has to repeat reaches the client, and servers and field
 test("masking is switched off for all servers by the manager's settings", async (t) => {
   await writeFile(join(folder, "handing.mjs"), HANDING);
   const usual = { command: process.execPath, args: [join(folder, "handing.mjs"), "usual"] };
-  const config = await configured(folder, "off.json", { usual, closed: { ...usual, args: [usual.args[0], "closed"], redact: true } }, { manager: { redact_secrets: false } });
+  const config = await configured(
+    folder,
+    "off.json",
+    { usual, closed: { ...usual, args: [usual.args[0], "closed"], redact: true } },
+    { manager: { redact_secrets: false } },
+  );
   const served = await gatewayIn(folder, config).http(t);
   const user = await connected(t, "SDK 1.x", { url: served.url });
   assert.match(textOf(await user.call("usual_small")), /Hunter22Xyz9/);
@@ -221,7 +275,10 @@ test("a store with damaged journals answers all the same, and what was damaged i
   assert.notEqual((await user.call("read_notes")).isError, true);
   await first.stop();
   const journals = (await readdir(place)).map((name) => join(place, name, "journal"));
-  assert.ok(journals.some((path) => path.includes("gateway-pins")), journals.join("\n"));
+  assert.ok(
+    journals.some((path) => path.includes("gateway-pins")),
+    journals.join("\n"),
+  );
   for (const path of journals) {
     const bytes = await readFile(path);
     // In the middle of its last line, which was acknowledged.
@@ -229,7 +286,10 @@ test("a store with damaged journals answers all the same, and what was damaged i
     await writeFile(path, bytes);
   }
   const again = await start();
-  assert.ok(again.errors.some(({ code }) => code === "JOURNAL_DAMAGED"), String(again.errors));
+  assert.ok(
+    again.errors.some(({ code }) => code === "JOURNAL_DAMAGED"),
+    String(again.errors),
+  );
   for (const kind of ["SDK 1.x", "SDK 2.x, auto"]) {
     const later = await connected(t, kind, { url: again.url });
     assert.ok((await later.names()).includes("read_notes"));
@@ -239,7 +299,10 @@ test("a store with damaged journals answers all the same, and what was damaged i
   await again.stop();
   // What was read was written anew.
   const mended = await start();
-  assert.deepEqual(mended.errors.filter(({ code }) => code === "JOURNAL_DAMAGED"), []);
+  assert.deepEqual(
+    mended.errors.filter(({ code }) => code === "JOURNAL_DAMAGED"),
+    [],
+  );
 });
 
 test("a catalog that turns while clients are connected is quarantined and reported, and accepted when the operator says so", async (t) => {
@@ -274,7 +337,10 @@ test("a catalog that turns while clients are connected is quarantined and report
     return until("the change is reported", () => events.find(({ report }) => report)?.report);
   };
   const drifted = await changeTo(CHANGES["another description"]());
-  assert.deepEqual(drifted.quarantined.map(({ name, reasons }) => [name, reasons[0].code]), [["read_notes", "pin-changed"]]);
+  assert.deepEqual(
+    drifted.quarantined.map(({ name, reasons }) => [name, reasons[0].code]),
+    [["read_notes", "pin-changed"]],
+  );
   for (const one of users) {
     await until("clients are told", () => one.told.some(({ method }) => method === "notifications/tools/list_changed"));
     assert.ok(!(await one.names()).includes("read_notes"));
@@ -283,7 +349,10 @@ test("a catalog that turns while clients are connected is quarantined and report
     assert.match(textOf(refused), /quarantine/);
   }
   const poisoned = await changeTo(CHANGES["hidden text"]());
-  assert.ok(poisoned.quarantined.some(({ name }) => name === "helper"), JSON.stringify(poisoned.quarantined));
+  assert.ok(
+    poisoned.quarantined.some(({ name }) => name === "helper"),
+    JSON.stringify(poisoned.quarantined),
+  );
   await changeTo(CHANGES["an invisible name"]());
   for (const name of await user.names()) assert.match(name, /^[\w.-]+$/);
   const { servers } = handler.stats();
@@ -311,7 +380,13 @@ test("allow, ask and deny, with clients of both eras, those that can ask and tho
   for (const era of ["legacy", "modern"]) {
     const shop = await featureServer(era);
     t.after(shop.close);
-    const policy = { rules: [{ action: "deny", tool: "wait", reason: "it takes too long" }, { action: "ask", tool: "touch" }, { action: "deny", tool: "large", meta_tool: "tool_view" }] };
+    const policy = {
+      rules: [
+        { action: "deny", tool: "wait", reason: "it takes too long" },
+        { action: "ask", tool: "touch" },
+        { action: "deny", tool: "large", meta_tool: "tool_view" },
+      ],
+    };
     const { url, handler } = await served(t, { mcpServers: { shop: { url: shop.url } }, policy });
     for (const kind of ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"]) {
       const count = () => shop.seen.calls.filter((name) => name === "touch").length;
@@ -368,8 +443,17 @@ test("rates are limited, and of what a client says beside its arguments the allo
       const user = await connected(t, kind, { url });
       const results = [];
       for (let at = 0; at < 5; at += 1) results.push(textOf(await user.call("fail")));
-      assert.deepEqual(results.map((text) => /RATE_LIMITED/.test(text)), [false, false, false, true, true], kind);
-      const _meta = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "com.example/user": "ann", "dev.contextweaver/context": { tenant: "t" }, secret: "s" };
+      assert.deepEqual(
+        results.map((text) => /RATE_LIMITED/.test(text)),
+        [false, false, false, true, true],
+        kind,
+      );
+      const _meta = {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "com.example/user": "ann",
+        "dev.contextweaver/context": { tenant: "t" },
+        secret: "s",
+      };
       await user.client.callTool({ name: "echo", arguments: { say: "x" }, _meta });
       const told = shop.seen.meta.at(-1);
       assert.equal(told.traceparent, _meta.traceparent);

@@ -28,7 +28,9 @@ export function webHandler(fetch) {
     const gone = new AbortController();
     outgoing.on("close", () => gone.abort());
     const { method, url, headers } = incoming;
-    const response = await fetch(new Request(`http://${headers.host}${url}`, { method, headers, signal: gone.signal, ...(body.length > 0 && { body: Buffer.concat(body) }) }));
+    const response = await fetch(
+      new Request(`http://${headers.host}${url}`, { method, headers, signal: gone.signal, ...(body.length > 0 && { body: Buffer.concat(body) }) }),
+    );
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     try {
       for await (const chunk of response.body ?? []) outgoing.write(chunk);
@@ -116,7 +118,11 @@ export async function sseServer() {
 export async function modernServer() {
   const { Server, createMcpHandler } = await import("@modelcontextprotocol/server");
   const tools = [
-    { name: "region", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } }, outputSchema: { type: "object", properties: { region: { type: "string" } }, required: ["region"] } },
+    {
+      name: "region",
+      inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } },
+      outputSchema: { type: "object", properties: { region: { type: "string" } }, required: ["region"] },
+    },
     // A client must not offer these.
     { name: "nested", inputSchema: { type: "object", properties: { list: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } } },
     { name: "number", inputSchema: { type: "object", properties: { x: { type: "number", "x-mcp-header": "A" } } } },
@@ -133,7 +139,13 @@ export async function modernServer() {
       server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
         const { name, arguments: args = {} } = params;
         if (name === "confirm" && mcpReq.inputResponses === undefined) {
-          return { resultType: "input_required", inputRequests: { sure: { method: "elicitation/create", params: { mode: "form", message: "Sure?", requestedSchema: { type: "object", properties: {} } } } }, requestState: "state-1" };
+          return {
+            resultType: "input_required",
+            inputRequests: {
+              sure: { method: "elicitation/create", params: { mode: "form", message: "Sure?", requestedSchema: { type: "object", properties: {} } } },
+            },
+            requestState: "state-1",
+          };
         }
         if (name === "slow") {
           await new Promise((done) => {
@@ -150,7 +162,12 @@ export async function modernServer() {
   const http = await listening(
     webHandler(async (request) => {
       seen.headers.push(Object.fromEntries(request.headers));
-      if (wanted && request.headers.get("mcp-method") === "tools/call" && request.headers.get("mcp-name") === "region" && !request.headers.has(`mcp-param-${wanted}`)) {
+      if (
+        wanted &&
+        request.headers.get("mcp-method") === "tools/call" &&
+        request.headers.get("mcp-name") === "region" &&
+        !request.headers.has(`mcp-param-${wanted}`)
+      ) {
         seen.refused += 1;
         const { id } = await request.json();
         return Response.json({ jsonrpc: "2.0", id, error: { code: -32_020, message: "a header is missing" } }, { status: 400 });

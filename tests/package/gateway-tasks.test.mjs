@@ -24,12 +24,31 @@ function modern(handler, { caller = "t", capabilities = { elicitation: {}, exten
   let last = 0;
   return async (method, params) => {
     const name = params.name ?? params.uri ?? params.taskId;
-    const _meta = { "io.modelcontextprotocol/protocolVersion": VERSION, "io.modelcontextprotocol/clientInfo": { name: "user", version: "1" }, "io.modelcontextprotocol/clientCapabilities": capabilities };
-    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", authorization: `Bearer ${caller}`, "mcp-protocol-version": VERSION, "mcp-method": method, ...(name && { "mcp-name": name }) };
+    const _meta = {
+      "io.modelcontextprotocol/protocolVersion": VERSION,
+      "io.modelcontextprotocol/clientInfo": { name: "user", version: "1" },
+      "io.modelcontextprotocol/clientCapabilities": capabilities,
+    };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      authorization: `Bearer ${caller}`,
+      "mcp-protocol-version": VERSION,
+      "mcp-method": method,
+      ...(name && { "mcp-name": name }),
+    };
     const body = JSON.stringify({ jsonrpc: "2.0", id: (last += 1), method, params: { ...params, _meta } });
     const response = await handler.fetch(new Request("http://127.0.0.1/mcp", { method: "POST", headers, body }));
     const text = await response.text();
-    return JSON.parse(text.startsWith("{") ? text : text.split("\n").filter((line) => line.startsWith("data:")).at(-1).slice(5));
+    return JSON.parse(
+      text.startsWith("{")
+        ? text
+        : text
+            .split("\n")
+            .filter((line) => line.startsWith("data:"))
+            .at(-1)
+            .slice(5),
+    );
   };
 }
 
@@ -86,7 +105,9 @@ test("a task outlives the gateway with a store, and is its caller's alone", asyn
 /** A server of 2025-11-25 whose tools run as tasks. */
 async function legacyServer() {
   const path = join(folder, "legacy.mjs");
-  await writeFile(path, `
+  await writeFile(
+    path,
+    `
 import { createInterface } from "node:readline";
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 const tool = (name, taskSupport) => ({ name, inputSchema: { type: "object" }, execution: { taskSupport } });
@@ -116,7 +137,8 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   else if (method === "tasks/cancel" && task) { task.status = "cancelled"; send({ id, result: wire(task) }); }
   else if (id !== undefined) send({ id, error: { code: -32602, message: "no such thing" } });
 }).on("close", () => process.exit(0));
-`);
+`,
+  );
   return { command: process.execPath, args: [path] };
 }
 
@@ -143,7 +165,14 @@ test("tasks of 2025-11-25: created, listed, read and cancelled by clients that a
   const fails = await begin("may", { fails: true });
   assert.match((await request("tasks/result", { taskId: fails.taskId })).error.message, /it broke/);
   const { tasks } = (await request("tasks/list", {})).result;
-  assert.deepEqual(tasks.map(({ taskId, status }) => [taskId, status]), [[task.taskId, "completed"], [hangs.taskId, "cancelled"], [fails.taskId, "failed"]]);
+  assert.deepEqual(
+    tasks.map(({ taskId, status }) => [taskId, status]),
+    [
+      [task.taskId, "completed"],
+      [hangs.taskId, "cancelled"],
+      [fails.taskId, "failed"],
+    ],
+  );
   assert.equal((await request("tasks/get", { taskId: "t1" })).error.code, -32602);
   // What the server does not run as a task is a call.
   assert.match(textOf((await request("tools/call", { name: "never", arguments: {}, task: {} })).result), /plainly/);

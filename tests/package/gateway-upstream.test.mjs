@@ -46,7 +46,8 @@ function upstreams(t, servers, options = {}) {
   return Object.fromEntries(made.map((upstream) => [upstream.config.configured_name ?? upstream.name, upstream]));
 }
 
-const call = (upstream, name, args = {}, options, connection = upstream.connection("s")) => upstream.request(connection, "tools/call", { name, arguments: args }, options);
+const call = (upstream, name, args = {}, options, connection = upstream.connection("s")) =>
+  upstream.request(connection, "tools/call", { name, arguments: args }, options);
 const textOf = ({ content }) => content[0].text;
 const names = ({ tools }) => tools.map(({ name }) => name);
 /** The failure of a request. */
@@ -69,7 +70,10 @@ test("published servers over standard input and output", async (t) => {
     thinking: published("server-sequential-thinking"),
   });
   const states = await Promise.all(Object.values(all).map((upstream) => upstream.connect()));
-  assert.deepEqual(states.map(({ status }) => status), ["ready", "ready", "ready", "ready"]);
+  assert.deepEqual(
+    states.map(({ status }) => status),
+    ["ready", "ready", "ready", "ready"],
+  );
   const { files, everything, memory, thinking } = all;
   for (const { told, listing, state } of Object.values(all)) {
     assert.deepEqual(told.states, ["ready"]);
@@ -84,7 +88,10 @@ test("published servers over standard input and output", async (t) => {
   assert.match(textOf(await call(everything, "echo", { message: "hi" })), /hi/);
   await call(memory, "create_entities", { entities: [{ name: "Ann", entityType: "person", observations: ["writes"] }] });
   assert.match(textOf(await call(memory, "read_graph")), /Ann/);
-  assert.match(textOf(await call(thinking, "sequentialthinking", { thought: "one", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 })), /thoughtNumber/);
+  assert.match(
+    textOf(await call(thinking, "sequentialthinking", { thought: "one", nextThoughtNeeded: false, thoughtNumber: 1, totalThoughts: 1 })),
+    /thoughtNumber/,
+  );
   const report = everything.report();
   assert.deepEqual([report.name, report.connections, report.in_flight, report.state.status], ["everything", 1, 0, "ready"]);
   assert.match(JSON.stringify(report.server_info), /everything/);
@@ -110,17 +117,35 @@ test("a server asks its client, tells progress, and is cancelled", async (t) => 
   assert.match(textOf(sampled), /sampled/);
   const asked = everything.told.requests.find(({ request }) => request.method === "sampling/createMessage");
   assert.equal(asked.request.params.maxTokens, 10);
-  assert.deepEqual(asked.inFlight.map(({ method, params, context }) => [method, params.name, context]), [["tools/call", "trigger-sampling-request", "of ann"]]);
+  assert.deepEqual(
+    asked.inFlight.map(({ method, params, context }) => [method, params.name, context]),
+    [["tools/call", "trigger-sampling-request", "of ann"]],
+  );
   assert.equal(everything.main.inFlight.size, 0);
   await call(everything, "trigger-elicitation-request");
   assert.ok(everything.told.requests.some(({ request }) => request.method === "elicitation/create"));
 
   const progress = [];
-  const long = await call(everything, "trigger-long-running-operation", { duration: 0.4, steps: 4 }, { onprogress: (step) => void progress.push(step.progress) });
+  const long = await call(
+    everything,
+    "trigger-long-running-operation",
+    { duration: 0.4, steps: 4 },
+    { onprogress: (step) => void progress.push(step.progress) },
+  );
   assert.match(textOf(long), /completed/i);
   assert.deepEqual(progress, [1, 2, 3, 4]);
   // A caller whose callback fails loses nothing but what it was told; with progress, a timeout starts anew.
-  await call(everything, "trigger-long-running-operation", { duration: 2, steps: 8 }, { timeout_ms: 1_000, onprogress: () => { throw new Error("mine"); } });
+  await call(
+    everything,
+    "trigger-long-running-operation",
+    { duration: 2, steps: 8 },
+    {
+      timeout_ms: 1_000,
+      onprogress: () => {
+        throw new Error("mine");
+      },
+    },
+  );
 
   const late = await failure(call(everything, "trigger-long-running-operation", { duration: 5, steps: 1 }, { timeout_ms: 200 }));
   assert.equal(late.kind, "timeout");
@@ -135,7 +160,9 @@ test("a server asks its client, tells progress, and is cancelled", async (t) => 
 test("Streamable HTTP with SDK 1.x: a connection for each session, with the headers of its client", async (t) => {
   const server = await streamableServer();
   t.after(server.close);
-  const { who } = upstreams(t, { who: { url: server.url, headers: { "x-key": "${SECRET}", authorization: "Bearer of-the-gateway" }, forward_headers: ["authorization"] } });
+  const { who } = upstreams(t, {
+    who: { url: server.url, headers: { "x-key": "${SECRET}", authorization: "Bearer of-the-gateway" }, forward_headers: ["authorization"] },
+  });
   assert.equal((await who.connect()).status, "ready");
   assert.deepEqual([names(who.told.listings[0]), who.told.listings[0].instructions], [["who"], "ask who"]);
   const asks = async (session, headers) => JSON.parse(textOf(await call(who, "who", { session }, undefined, who.connection(session, headers))));
@@ -184,23 +211,41 @@ test("Streamable HTTP: a session that the server has forgotten, and a server tha
   const away = await failure(call(who, "who"));
   assert.equal(away.kind, "unavailable", away.message);
   // The stream of notifications has ended; the next request or ping finds that the server is gone.
-  const back = await streamableServer({ tools: () => [{ name: "who", inputSchema: { type: "object" } }, { name: "new", inputSchema: { type: "object" } }] });
+  const back = await streamableServer({
+    tools: () => [
+      { name: "who", inputSchema: { type: "object" } },
+      { name: "new", inputSchema: { type: "object" } },
+    ],
+  });
   await back.close();
   server = await reopened(back, port);
-  await until("a request is answered again", async () => call(who, "who").then(() => true, () => false));
+  await until("a request is answered again", async () =>
+    call(who, "who").then(
+      () => true,
+      () => false,
+    ),
+  );
   await until("its new tools are listed", () => names(who.told.listings.at(-1)).includes("new"));
 });
 
 /** Opens a closed server again where another one was. */
 async function reopened(server, port) {
-  const fresh = await streamableServer({ tools: () => [{ name: "who", inputSchema: { type: "object" } }, { name: "new", inputSchema: { type: "object" } }] });
+  const fresh = await streamableServer({
+    tools: () => [
+      { name: "who", inputSchema: { type: "object" } },
+      { name: "new", inputSchema: { type: "object" } },
+    ],
+  });
   const proxy = createServer((request, response) => forward(request, response, fresh.port));
   await new Promise((done) => proxy.listen(port, "127.0.0.1", done));
-  return { ...fresh, close: async () => {
-    proxy.closeAllConnections();
-    await new Promise((done) => proxy.close(done));
-    await fresh.close();
-  } };
+  return {
+    ...fresh,
+    close: async () => {
+      proxy.closeAllConnections();
+      await new Promise((done) => proxy.close(done));
+      await fresh.close();
+    },
+  };
 }
 async function forward(request, response, port) {
   const { request: send } = await import("node:http");
@@ -223,13 +268,17 @@ async function olderServer(t, answer) {
     const message = method === "POST" ? JSON.parse(Buffer.concat(await request.toArray()).toString()) : { method };
     if (method === "POST") seen.asked.push(message.method);
     if (await answer?.(message, response, { method, session: headers["mcp-session-id"], isKnown: sessions.has(headers["mcp-session-id"]) })) return;
-    const json = (body, more = {}) => response.writeHead(200, { "content-type": "application/json", ...more }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
+    const json = (body, more = {}) =>
+      response.writeHead(200, { "content-type": "application/json", ...more }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id, ...body }));
     if (method !== "POST") return response.writeHead(method === "DELETE" ? 200 : 405).end();
     if (message.id === undefined) return response.writeHead(202).end();
     if (message.method === "initialize") {
       const session = `session-${(seen.initialized += 1)}`;
       sessions.add(session);
-      return json({ result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "older", version: "1" } } }, { "mcp-session-id": session });
+      return json(
+        { result: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "older", version: "1" } } },
+        { "mcp-session-id": session },
+      );
     }
     if (message.method === "tools/list") return json({ result: { tools: [{ name: "who", inputSchema: { type: "object" } }] } });
     if (message.method === "tools/call") return json({ result: { content: [{ type: "text", text: headers["mcp-session-id"] }] } });
@@ -243,7 +292,10 @@ const plain = (response, status, body = "", type = "text/plain") => (response.wr
 
 for (const refusal of [401, 403, 404, 406, "a page"]) {
   test(`a server that answers ${refusal} to the optional stream has none`, async (t) => {
-    const server = await olderServer(t, ({ method }, response) => method === "GET" && (refusal === "a page" ? plain(response, 200, "<html></html>", "text/html") : plain(response, refusal)));
+    const server = await olderServer(
+      t,
+      ({ method }, response) => method === "GET" && (refusal === "a page" ? plain(response, 200, "<html></html>", "text/html") : plain(response, refusal)),
+    );
     const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
     assert.equal((await who.connect()).status, "ready");
     await until("it was asked for a stream", () => server.seen.streams > 0);
@@ -280,14 +332,32 @@ test("a program is ended with everything that it has started", async (t) => {
 
 test("a program is given what every program needs, and no credential of the gateway's environment", async () => {
   const { inherited } = await load("gateway/program-transport.js");
-  const given = { PATH: "/bin", HOME: "/root", LC_ALL: "C.UTF-8", HTTPS_PROXY: "http://proxy:3128", no_proxy: "localhost", NODE_EXTRA_CA_CERTS: "/ca.pem", XDG_CONFIG_HOME: "/c", TMPDIR: "/t" };
-  const kept = { AWS_PROFILE: "work", AWS_SECRET_ACCESS_KEY: SECRET, GITHUB_TOKEN: SECRET, CONTEXTWEAVER_TOKEN: SECRET, NODE_OPTIONS: "--inspect", LD_PRELOAD: "x", SHELL: "() { :; }", UNSET: undefined };
+  const given = {
+    PATH: "/bin",
+    HOME: "/root",
+    LC_ALL: "C.UTF-8",
+    HTTPS_PROXY: "http://proxy:3128",
+    no_proxy: "localhost",
+    NODE_EXTRA_CA_CERTS: "/ca.pem",
+    XDG_CONFIG_HOME: "/c",
+    TMPDIR: "/t",
+  };
+  const kept = {
+    AWS_PROFILE: "work",
+    AWS_SECRET_ACCESS_KEY: SECRET,
+    GITHUB_TOKEN: SECRET,
+    CONTEXTWEAVER_TOKEN: SECRET,
+    NODE_OPTIONS: "--inspect",
+    LD_PRELOAD: "x",
+    SHELL: "() { :; }",
+    UNSET: undefined,
+  };
   assert.deepEqual(inherited({ ...given, ...kept }), given);
 });
 
 const PROBED = {
-  "202": (response) => (response.writeHead(202).end(), true),
-  "204": (response) => (response.writeHead(204).end(), true),
+  202: (response) => (response.writeHead(202).end(), true),
+  204: (response) => (response.writeHead(204).end(), true),
   "an empty body": (response) => plain(response, 200, "", "application/json"),
   text: (response) => plain(response, 200, "ok"),
   "a page": (response) => plain(response, 200, "<html></html>", "text/html"),
@@ -295,15 +365,22 @@ const PROBED = {
   "an array": (response) => plain(response, 200, "[]", "application/json"),
   "an event that is none": (response) => plain(response, 200, "data: {}\n\n", "text/event-stream"),
   "a stream that ends": (response) => plain(response, 200, "", "text/event-stream"),
-  ...Object.fromEntries([400, 401, 403, 404, 405, 406, 415, 422, 500, 501, 502, 503].map((status) => [String(status), (response) => plain(response, status, "no")])),
-  "500 with an error": (response, id) => plain(response, 500, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_603, message: "no" } }), "application/json"),
+  ...Object.fromEntries(
+    [400, 401, 403, 404, 405, 406, 415, 422, 500, 501, 502, 503].map((status) => [String(status), (response) => plain(response, status, "no")]),
+  ),
+  "500 with an error": (response, id) =>
+    plain(response, 500, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_603, message: "no" } }), "application/json"),
   "a closed connection": (response) => (response.destroy(), true),
   silence: () => true,
 };
 test("a server that does not know `server/discover` is connected whatever it answers", async (t) => {
-  const servers = await Promise.all(Object.values(PROBED).map((answer) => olderServer(t, ({ method, id }, response) => method === "server/discover" && answer(response, id))));
+  const servers = await Promise.all(
+    Object.values(PROBED).map((answer) => olderServer(t, ({ method, id }, response) => method === "server/discover" && answer(response, id))),
+  );
   const kinds = Object.keys(PROBED);
-  const all = upstreams(t, Object.fromEntries(kinds.map((kind, at) => [kind, { type: "http", url: servers[at].url }])), { upstream: { probe_timeout_ms: 500 } });
+  const all = upstreams(t, Object.fromEntries(kinds.map((kind, at) => [kind, { type: "http", url: servers[at].url }])), {
+    upstream: { probe_timeout_ms: 500 },
+  });
   await Promise.all(kinds.map((kind) => all[kind].connect()));
   for (const [at, kind] of kinds.entries()) {
     assert.equal(all[kind].state.status, "ready", `${kind}: ${all[kind].state.reason}`);
@@ -321,16 +398,22 @@ test("with `probe: false` a server is not asked for the newest era", async (t) =
 });
 
 const FORGOTTEN = {
-  "400": (response) => plain(response, 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}', "application/json"),
-  "401": (response) => plain(response, 401, "Unauthorized: Session not found"),
-  "403": (response) => plain(response, 403, "no such session"),
-  "410": (response) => plain(response, 410),
-  "503": (response) => plain(response, 503, '{"error":"unknown session"}', "application/json"),
-  "an error of JSON-RPC": (response, id) => plain(response, 200, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_600, message: "Invalid Request" } }), "application/json"),
+  400: (response) =>
+    plain(response, 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}', "application/json"),
+  401: (response) => plain(response, 401, "Unauthorized: Session not found"),
+  403: (response) => plain(response, 403, "no such session"),
+  410: (response) => plain(response, 410),
+  503: (response) => plain(response, 503, '{"error":"unknown session"}', "application/json"),
+  "an error of JSON-RPC": (response, id) =>
+    plain(response, 200, JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_600, message: "Invalid Request" } }), "application/json"),
 };
 for (const [kind, refuse] of Object.entries(FORGOTTEN)) {
   test(`a session that is refused by ${kind} is begun anew`, async (t) => {
-    const server = await olderServer(t, ({ method, id }, response, { session, isKnown }) => method !== "initialize" && session !== undefined && !isKnown && method !== "DELETE" && refuse(response, id));
+    const server = await olderServer(
+      t,
+      ({ method, id }, response, { session, isKnown }) =>
+        method !== "initialize" && session !== undefined && !isKnown && method !== "DELETE" && refuse(response, id),
+    );
     const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
     await who.connect();
     assert.equal(textOf(await call(who, "who")), "session-1");
@@ -343,7 +426,15 @@ for (const [kind, refuse] of Object.entries(FORGOTTEN)) {
 }
 
 test("a session whose answers end before they came is begun anew, and the call is not made twice", async (t) => {
-  const server = await olderServer(t, ({ method }, response, { session, isKnown }) => method !== "initialize" && session !== undefined && !isKnown && method !== "GET" && plain(response, 200, 'data: {"error":"Session not found"}\n\n', "text/event-stream"));
+  const server = await olderServer(
+    t,
+    ({ method }, response, { session, isKnown }) =>
+      method !== "initialize" &&
+      session !== undefined &&
+      !isKnown &&
+      method !== "GET" &&
+      plain(response, 200, 'data: {"error":"Session not found"}\n\n', "text/event-stream"),
+  );
   const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
   await who.connect();
   server.forget();
@@ -364,9 +455,16 @@ test("a refusal that is the call's own leaves the session alone", async (t) => {
 test("HTTP+SSE of 2024-11-05: found when Streamable HTTP is refused, and connected again when its stream ends", async (t) => {
   const server = await sseServer();
   t.after(server.close);
-  const { guessed, told, wrong } = upstreams(t, { guessed: { url: server.url, connection: "shared" }, told: { type: "sse", url: server.url, connection: "shared" }, wrong: { type: "http", url: server.url } });
+  const { guessed, told, wrong } = upstreams(t, {
+    guessed: { url: server.url, connection: "shared" },
+    told: { type: "sse", url: server.url, connection: "shared" },
+    wrong: { type: "http", url: server.url },
+  });
   const states = await Promise.all([guessed.connect(), told.connect(), wrong.connect()]);
-  assert.deepEqual(states.map(({ status }) => status), ["ready", "ready", "unavailable"]);
+  assert.deepEqual(
+    states.map(({ status }) => status),
+    ["ready", "ready", "unavailable"],
+  );
   assert.equal(states[2].failure.status, 405);
   for (const upstream of [guessed, told]) {
     assert.equal(upstream.main.kind, "sse");
@@ -391,11 +489,23 @@ test("2026-07-28: questions come as results, changes by subscription, arguments 
   assert.deepEqual([state.status, state.protocol_version, modern.main.era], ["ready", "2026-07-28", "modern"]);
   assert.equal(modern.told.listings[0].instructions, "be modern");
   assert.deepEqual(names(modern.told.listings[0]), ["region", "confirm", "slow"]);
-  assert.deepEqual(modern.listing.problems.map(({ kind, index }) => [kind, index]), [["skipped", 1], ["skipped", 2], ["skipped", 3]]);
+  assert.deepEqual(
+    modern.listing.problems.map(({ kind, index }) => [kind, index]),
+    [
+      ["skipped", 1],
+      ["skipped", 2],
+      ["skipped", 3],
+    ],
+  );
 
   const asked = await call(modern, "confirm");
   assert.deepEqual([asked.resultType, Object.keys(asked.inputRequests), asked.requestState], ["input_required", ["sure"], "state-1"]);
-  const done = await modern.request(modern.connection("s"), "tools/call", { name: "confirm", arguments: {}, inputResponses: { sure: { action: "accept", content: {} } }, requestState: "state-1" });
+  const done = await modern.request(modern.connection("s"), "tools/call", {
+    name: "confirm",
+    arguments: {},
+    inputResponses: { sure: { action: "accept", content: {} } },
+    requestState: "state-1",
+  });
   assert.match(textOf(done), /"action":"accept"/);
 
   await call(modern, "region", { region: "eu-west" }, { meta: { traceparent: "00-1-2-03" } });
@@ -403,7 +513,10 @@ test("2026-07-28: questions come as results, changes by subscription, arguments 
   assert.deepEqual([sent["mcp-param-region"], sent["mcp-method"], sent["mcp-name"]], ["eu-west", "tools/call", "region"]);
 
   // The tool wants another argument in a header by now, which nobody has told.
-  server.tools[0] = { ...server.tools[0], inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" }, zone: { type: "string", "x-mcp-header": "Zone" } } } };
+  server.tools[0] = {
+    ...server.tools[0],
+    inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" }, zone: { type: "string", "x-mcp-header": "Zone" } } },
+  };
   server.mismatch("zone");
   await call(modern, "region", { region: "eu-west", zone: "b" });
   assert.deepEqual([server.seen.headers.at(-1)["mcp-param-zone"], server.seen.refused], ["b", 1]);
@@ -448,7 +561,13 @@ test("failures have a kind, and what the server said of them", async (t) => {
   await closed.close();
   const html = await listening((request, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>welcome</html>"));
   t.after(html.close);
-  const all = upstreams(t, { who: { url: server.url, headers: { "x-key": "${SECRET}" }, connection: "shared" }, closed: { url: closed.origin }, html: { url: html.origin }, missing: { command: "no-such-program-anywhere" }, dies: faulty("dies") });
+  const all = upstreams(t, {
+    who: { url: server.url, headers: { "x-key": "${SECRET}" }, connection: "shared" },
+    closed: { url: closed.origin },
+    html: { url: html.origin },
+    missing: { command: "no-such-program-anywhere" },
+    dies: faulty("dies"),
+  });
   const { who } = all;
   await who.connect();
   for (const [code, headers, wanted] of [
@@ -470,7 +589,16 @@ test("failures have a kind, and what the server said of them", async (t) => {
   await call(who, "who");
 
   const others = await Promise.all(["closed", "html", "missing", "dies"].map((name) => all[name].connect()));
-  assert.deepEqual(others.map(({ status, failure: { kind } }) => [status, kind]), [["unavailable", "unavailable"], ["unavailable", "malformed"], ["unavailable", "unavailable"], ["unavailable", "unavailable"]], JSON.stringify(others));
+  assert.deepEqual(
+    others.map(({ status, failure: { kind } }) => [status, kind]),
+    [
+      ["unavailable", "unavailable"],
+      ["unavailable", "malformed"],
+      ["unavailable", "unavailable"],
+      ["unavailable", "unavailable"],
+    ],
+    JSON.stringify(others),
+  );
   assert.match(others[0].reason, /ECONNREFUSED|refused/i);
   assert.match(others[2].reason, /no such program/);
   assert.match(others[3].reason, /cannot read the key \[REDACTED/);
@@ -507,14 +635,25 @@ test("credentials of the gateway's own are fetched by the provider of the SDK, o
     before: (request, response) => {
       const json = (body, status = 200) => response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
       const { pathname } = new URL(request.url, origin);
-      if (pathname.startsWith("/.well-known/oauth-protected-resource")) return json({ resource: `${origin}/mcp`, authorization_servers: [origin] }), true;
-      if (pathname === "/.well-known/oauth-authorization-server") return json({ issuer: origin, authorization_endpoint: `${origin}/a`, token_endpoint: `${origin}/token`, response_types_supported: ["code"], grant_types_supported: ["client_credentials"], token_endpoint_auth_methods_supported: ["client_secret_basic"] }), true;
+      if (pathname.startsWith("/.well-known/oauth-protected-resource")) return (json({ resource: `${origin}/mcp`, authorization_servers: [origin] }), true);
+      if (pathname === "/.well-known/oauth-authorization-server")
+        return (
+          json({
+            issuer: origin,
+            authorization_endpoint: `${origin}/a`,
+            token_endpoint: `${origin}/token`,
+            response_types_supported: ["code"],
+            grant_types_supported: ["client_credentials"],
+            token_endpoint_auth_methods_supported: ["client_secret_basic"],
+          }),
+          true
+        );
       if (pathname === "/token") {
         seen.tokens += 1;
         seen.authorization = request.headers.authorization;
-        return json({ access_token: "of-the-gateway", token_type: "Bearer", expires_in: 3_600 }), true;
+        return (json({ access_token: "of-the-gateway", token_type: "Bearer", expires_in: 3_600 }), true);
       }
-      if (pathname.startsWith("/.well-known/")) return response.writeHead(404).end(), true;
+      if (pathname.startsWith("/.well-known/")) return (response.writeHead(404).end(), true);
       if (request.headers.authorization === "Bearer of-the-gateway") return false;
       response.writeHead(401, { "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"` }).end();
       return true;
@@ -551,8 +690,21 @@ test("connections of sessions are bounded, and closed when they are idle", async
 
 test("faulty programs leave the others alone", async (t) => {
   const servers = {
-    healthy: faulty("none"), hang: faulty("hang"), exits: faulty("exits", "3"), stderr: faulty("stderr"), huge: faulty("huge"), pages: faulty("pages"), circle: faulty("circle"),
-    changes: faulty("changes"), nonsense: faulty("nonsense"), garbage: faulty("garbage"), chatter: faulty("chatter"), "bad-tools": faulty("bad-tools"), half: faulty("half"), "second-page": faulty("second-page"), asks: faulty("asks"),
+    healthy: faulty("none"),
+    hang: faulty("hang"),
+    exits: faulty("exits", "3"),
+    stderr: faulty("stderr"),
+    huge: faulty("huge"),
+    pages: faulty("pages"),
+    circle: faulty("circle"),
+    changes: faulty("changes"),
+    nonsense: faulty("nonsense"),
+    garbage: faulty("garbage"),
+    chatter: faulty("chatter"),
+    "bad-tools": faulty("bad-tools"),
+    half: faulty("half"),
+    "second-page": faulty("second-page"),
+    asks: faulty("asks"),
   };
   const all = upstreams(t, servers, { upstream: { probe_timeout_ms: 1_500, connect_timeout_ms: 4_000 } });
   const connecting = Object.fromEntries(Object.entries(all).map(([name, upstream]) => [name, upstream.connect()]));
@@ -649,12 +801,18 @@ test("faulty programs leave the others alone", async (t) => {
     await connecting["bad-tools"];
     const { listing, told } = all["bad-tools"];
     assert.deepEqual(names(told.listings[0]), ["echo", "last"]);
-    assert.deepEqual(listing.problems.map(({ list, kind, index }) => [list, kind, index]), [1, 2, 3, 4, 5, 6].map((index) => ["tools", "skipped", index]));
+    assert.deepEqual(
+      listing.problems.map(({ list, kind, index }) => [list, kind, index]),
+      [1, 2, 3, 4, 5, 6].map((index) => ["tools", "skipped", index]),
+    );
   });
   await t.test("one of whose lists some fail", async () => {
     await Promise.all([connecting.half, connecting["second-page"]]);
     assert.deepEqual(all.half.listing.counts, { tools: 2, resources: 1, resource_templates: 0, prompts: 0 });
-    assert.deepEqual(all.half.listing.problems.map(({ list, kind }) => [list, kind]), [["prompts", "failed"]]);
+    assert.deepEqual(
+      all.half.listing.problems.map(({ list, kind }) => [list, kind]),
+      [["prompts", "failed"]],
+    );
     const [problem] = all["second-page"].listing.problems;
     assert.deepEqual([all["second-page"].listing.counts.tools, problem.kind], [2, "incomplete"]);
     assert.ok(!problem.message.includes(SECRET));
@@ -670,8 +828,14 @@ test("faulty programs leave the others alone", async (t) => {
   await watch;
   t.diagnostic(`the healthy one answered ${answered} times`);
   // Nobody is left behind.
-  await Promise.all(Object.values(all).filter((upstream) => upstream !== healthy).map((upstream) => upstream.close()));
-  const left = execFileSync("ps", ["-eo", "ppid,args"], { encoding: "utf8" }).split("\n").filter((line) => Number(line.trim().split(" ")[0]) === process.pid && line.includes(FAULTY));
+  await Promise.all(
+    Object.values(all)
+      .filter((upstream) => upstream !== healthy)
+      .map((upstream) => upstream.close()),
+  );
+  const left = execFileSync("ps", ["-eo", "ppid,args"], { encoding: "utf8" })
+    .split("\n")
+    .filter((line) => Number(line.trim().split(" ")[0]) === process.pid && line.includes(FAULTY));
   assert.equal(left.length, 1, left.join("\n"));
   // Nobody else was reached by any of it.
   assert.deepEqual(healthy.told.states, ["ready"]);
@@ -688,8 +852,8 @@ test("messages over HTTP are bounded, and harm only their request", async (t) =>
       if (mode === "none" || request.method !== "POST") return false;
       const chunk = Buffer.alloc(64 * 1024, "x");
       response.writeHead(200, { "content-type": mode === "json" ? "application/json" : "text/event-stream" });
-      if (mode === "cut") return response.write("event: message\ndata: {"), setTimeout(() => response.end(), 100), true;
-      if (mode === "break") return response.write("event: message\ndata: {"), setTimeout(() => response.destroy(), 100), true;
+      if (mode === "cut") return (response.write("event: message\ndata: {"), setTimeout(() => response.end(), 100), true);
+      if (mode === "break") return (response.write("event: message\ndata: {"), setTimeout(() => response.destroy(), 100), true);
       if (mode === "sse") response.write("data: ");
       let sent = 0;
       const more = () => {

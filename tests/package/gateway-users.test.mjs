@@ -47,7 +47,12 @@ test("1,000 interleaved requests of 100 users, each with credentials of its own:
   // What only reads is answered from what is kept, which is of one user, too.
   const { url } = await served(t, { mcpServers: { who: { url: upstream.url, forward_headers: ["authorization"] } }, authorize, cache: {} });
   const kinds = ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"];
-  const users = await Promise.all(Array.from({ length: 100 }, async (_, at) => ({ name: `user-${at}`, user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }) })));
+  const users = await Promise.all(
+    Array.from({ length: 100 }, async (_, at) => ({
+      name: `user-${at}`,
+      user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }),
+    })),
+  );
   const rounds = Array.from({ length: 10 }, (_, round) => users.map((one, at) => ({ ...one, round, at })));
   const asked = rounds.flat().sort((a, b) => ((a.at * 7_919 + a.round * 104_729) % 1_009) - ((b.at * 7_919 + b.round * 104_729) % 1_009));
   const answers = [];
@@ -77,10 +82,21 @@ test("1,000 interleaved requests of 100 users, each by what `authorize` says of 
     const { caller } = authorize(request) ?? {};
     return caller && { caller, ...(caller !== "nobody" && { user: { token: `secret-of-${caller}` } }) };
   };
-  const { url, handler } = await served(t, { mcpServers: { who: { url: upstream.url, headers: { Authorization: "Bearer ${user.token}" } } }, authorize: known, cache: {} });
+  const { url, handler } = await served(t, {
+    mcpServers: { who: { url: upstream.url, headers: { Authorization: "Bearer ${user.token}" } } },
+    authorize: known,
+    cache: {},
+  });
   const kinds = ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"];
-  const users = await Promise.all(Array.from({ length: 100 }, async (_, at) => ({ name: `user-${at}`, user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }) })));
-  const asked = Array.from({ length: 1_000 }, (_, at) => ({ ...users[(at * 37) % 100], round: at % 5 })).sort((a, b) => ((a.round * 7_919) % 5) - ((b.round * 7_919) % 5));
+  const users = await Promise.all(
+    Array.from({ length: 100 }, async (_, at) => ({
+      name: `user-${at}`,
+      user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }),
+    })),
+  );
+  const asked = Array.from({ length: 1_000 }, (_, at) => ({ ...users[(at * 37) % 100], round: at % 5 })).sort(
+    (a, b) => ((a.round * 7_919) % 5) - ((b.round * 7_919) % 5),
+  );
   const answers = [];
   const work = asked.values();
   const lane = async () => {
@@ -89,7 +105,10 @@ test("1,000 interleaved requests of 100 users, each by what `authorize` says of 
   await Promise.all(Array.from({ length: 100 }, lane));
   assert.equal(answers.length, 1_000);
   for (const { name, headers } of answers) assert.equal(`user-${headers["x-number"]}`, name);
-  assert.ok([...seen].every((header) => /^Bearer secret-of-user-\d+$/.test(header)), [...seen].find((header) => !/^Bearer secret-of/.test(header)));
+  assert.ok(
+    [...seen].every((header) => /^Bearer secret-of-user-\d+$/.test(header)),
+    [...seen].find((header) => !/^Bearer secret-of/.test(header)),
+  );
   // Whoever has nothing of its own is not given another's, nor a connection without.
   const before_ = seen.size;
   const nobody = await connected(t, "SDK 2.x, auto", { url, headers: as("nobody") });
@@ -102,18 +121,26 @@ test("1,000 interleaved requests of 100 users, each by what `authorize` says of 
 test("values of users stand where they can, and need somebody who says who asks", async () => {
   const server = { url: "http://127.0.0.1:9/mcp", headers: { Authorization: "Bearer ${user.token}" } };
   assert.throws(() => gateway({ sdk, token: "t", mcpServers: { server } }), { code: "MISSING_FIELD", path: "/authorize" });
-  for (const [entry, path] of [[{ url: "http://127.0.0.1:9/${user.token}" }, "/mcpServers/server/url"], [{ command: "x", args: ["${user.token}"] }, "/mcpServers/server/args/0"]]) {
+  for (const [entry, path] of [
+    [{ url: "http://127.0.0.1:9/${user.token}" }, "/mcpServers/server/url"],
+    [{ command: "x", args: ["${user.token}"] }, "/mcpServers/server/args/0"],
+  ]) {
     assert.throws(() => gateway({ sdk, authorize, mcpServers: { server: entry } }), { code: "UNSUPPORTED", path });
   }
   const other = gateway({ sdk, token: "t", mcpServers: { server, everything: published("server-everything") } });
-  assert.deepEqual(other.warnings.map(({ code }) => code), ["LEFT_OUT"]);
+  assert.deepEqual(
+    other.warnings.map(({ code }) => code),
+    ["LEFT_OUT"],
+  );
   await other.close();
 });
 
 test("a program runs once for each user, with what is the user's", async (t) => {
   const path = join(folder, "own.mjs");
   const { writeFile } = await import("node:fs/promises");
-  await writeFile(path, `
+  await writeFile(
+    path,
+    `
 import { createInterface } from "node:readline";
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 createInterface({ input: process.stdin }).on("line", (line) => {
@@ -123,12 +150,17 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   else if (method === "tools/call") send({ id, result: { content: [{ type: "text", text: process.pid + " " + process.env.NUMBER }] } });
   else if (id !== undefined) send({ id, error: { code: -32601, message: "no" } });
 }).on("close", () => process.exit(0));
-`);
+`,
+  );
   const known = (request) => ({ caller: authorize(request).caller, user: { number: authorize(request).caller.slice(-1) } });
   const { url } = await served(t, { mcpServers: { own: { command: process.execPath, args: [path], env: { NUMBER: "${user.number}" } } }, authorize: known });
   const all = [];
-  for (const name of ["user-1", "user-2", "user-1"]) all.push(textOf(await (await connected(t, "SDK 1.x", { url, headers: as(name) })).call("mine")).split(" "));
-  assert.deepEqual(all.map(([, number]) => number), ["1", "2", "1"]);
+  for (const name of ["user-1", "user-2", "user-1"])
+    all.push(textOf(await (await connected(t, "SDK 1.x", { url, headers: as(name) })).call("mine")).split(" "));
+  assert.deepEqual(
+    all.map(([, number]) => number),
+    ["1", "2", "1"],
+  );
   assert.notEqual(all[0][0], all[1][0]);
 });
 
@@ -170,7 +202,16 @@ test("handles of one caller are unknown to the others, in every form, and after 
   const [, name] = /:([a-z2-7]{10})-\d+$/.exec(large);
   const small = await ann.call("picture");
   assert.equal(small.content[1].type, "image");
-  const handles = [large, `artifact:result:${name}-2`, `mcp:picture:${name}-2:image:1`, `mcp:picture:${name}-2:image:0`, `text:large:${name}-1`, `${name}-1`, `artifact:${name}-1`, handleIn(await modern.call("large"))];
+  const handles = [
+    large,
+    `artifact:result:${name}-2`,
+    `mcp:picture:${name}-2:image:1`,
+    `mcp:picture:${name}-2:image:0`,
+    `text:large:${name}-1`,
+    `${name}-1`,
+    `artifact:${name}-1`,
+    handleIn(await modern.call("large")),
+  ];
   const reads = async (user, handle, selector = { type: "lines", start: 77, end: 78 }) => {
     const result = await user.call("drilldown", { handle, selector });
     return result.isError ? "refused" : textOf(result).split("\n")[0];
@@ -183,7 +224,8 @@ test("handles of one caller are unknown to the others, in every form, and after 
     for (const [at, other] of NAMES.filter((one) => one !== "ann").entries()) {
       const user = await connected(t, at % 2 ? "SDK 1.x" : "SDK 2.x, auto", { url, headers: as(other) });
       for (const handle of handles) {
-        for (const selector of [undefined, { type: "search", pattern: "row" }]) assert.equal(await reads(user, handle, selector), "refused", `${other} reads ${handle}`);
+        for (const selector of [undefined, { type: "search", pattern: "row" }])
+          assert.equal(await reads(user, handle, selector), "refused", `${other} reads ${handle}`);
       }
       await user.close();
     }
@@ -224,7 +266,12 @@ test("a session is its caller's alone", async (t) => {
   const ann = await connected(t, "SDK 1.x", { url, headers: as("ann") });
   const id = ann.transport.sessionId;
   const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
-  const ask = (method, caller, more = {}) => fetch(url, { method, headers: { ...(caller && as(caller)), "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-session-id": id, ...more }, ...(method === "POST" && { body: ping }) });
+  const ask = (method, caller, more = {}) =>
+    fetch(url, {
+      method,
+      headers: { ...(caller && as(caller)), "content-type": "application/json", accept: "application/json, text/event-stream", "mcp-session-id": id, ...more },
+      ...(method === "POST" && { body: ping }),
+    });
   for (const method of ["POST", "GET", "DELETE"]) {
     assert.equal((await ask(method, "bob")).status, 404, method);
     assert.equal((await ask(method, undefined)).status, 401, method);
@@ -236,7 +283,10 @@ test("a session is its caller's alone", async (t) => {
 
 test("a shared program asks and tells the client whose call is under way, and nobody where that is not clear", async (t) => {
   const { url, handler } = await served(t, { mcpServers: { everything: published("server-everything") }, authorize });
-  const answers = (name) => ({ "elicitation/create": () => ({ action: "accept", content: { name } }), "sampling/createMessage": () => ({ role: "assistant", model: name, content: { type: "text", text: `sampled by ${name}` } }) });
+  const answers = (name) => ({
+    "elicitation/create": () => ({ action: "accept", content: { name } }),
+    "sampling/createMessage": () => ({ role: "assistant", model: name, content: { type: "text", text: `sampled by ${name}` } }),
+  });
   for (const kind of ["SDK 1.x", "SDK 2.x, auto"]) {
     const [ann, bob] = await Promise.all(["ann", "bob"].map((name) => connected(t, kind, { url, headers: as(name), answers: answers(name) })));
     await until("tools for what the client can do", async () => (await ann.names()).includes("trigger-sampling-request"));
@@ -260,12 +310,20 @@ test("who has the state of another's call cannot go on with it", async (t) => {
   t.after(shop.close);
   const { url } = await served(t, { mcpServers: { shop: { url: shop.url } }, authorize });
   const REVISION = "2026-07-28";
-  const meta = { "io.modelcontextprotocol/protocolVersion": REVISION, "io.modelcontextprotocol/clientInfo": { name: "x", version: "1" }, "io.modelcontextprotocol/clientCapabilities": { elicitation: {} } };
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": REVISION,
+    "io.modelcontextprotocol/clientInfo": { name: "x", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
+  };
   for (const name of ["ask_user", "log"]) {
     const { url: asking } = name === "log" ? await served(t, { mcpServers: { shop: { url: shop.url } }, authorize, policy: { default: "ask" } }) : { url };
     const call = async (caller, more = {}) => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: {}, _meta: meta, ...more } });
-      const response = await fetch(asking, { method: "POST", headers: { ...as(caller), ...json, "mcp-protocol-version": REVISION, "mcp-method": "tools/call", "mcp-name": name }, body });
+      const response = await fetch(asking, {
+        method: "POST",
+        headers: { ...as(caller), ...json, "mcp-protocol-version": REVISION, "mcp-method": "tools/call", "mcp-name": name },
+        body,
+      });
       const text = await response.text();
       return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
     };
@@ -286,7 +344,12 @@ test("who has the state of another's call cannot go on with it", async (t) => {
 });
 
 const TOKEN = "tok-7Yq2mX9sLr4Tz8Wv";
-const INIT = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } });
+const INIT = JSON.stringify({
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } },
+});
 const json = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const post = (headers = {}, body = INIT, path = "/mcp") => ({ method: "POST", path, headers: { ...json, ...headers }, body });
 const get = (path, headers = {}) => ({ method: "GET", path, headers });
@@ -308,7 +371,7 @@ const WITH_TOKEN = {
   "a page of nowhere": [post({ ...bearer, origin: "null" }), 403],
   "a page that begins with localhost": [post({ ...bearer, origin: "http://localhost.evil.example" }), 403],
   "no JSON": [post(bearer, "{"), 400],
-  "nothing": [post(bearer, ""), 400],
+  nothing: [post(bearer, ""), 400],
   "a list": [post(bearer, "[]"), 400],
   "a batch": [post(bearer, `[${INIT},${INIT}]`), 400],
   "bytes that are no UTF-8": [{ ...post(bearer), body: new Uint8Array([0x7b, 0xff, 0x7d]) }, 400],
@@ -357,16 +420,23 @@ function sent(to, { path, method, headers, body }) {
 test("every attack is refused, and tells nothing", async (t) => {
   await mkdir(join(folder, "data"), { recursive: true });
   const config = await configured(folder, "attacked.json", { memory: published("server-memory") });
-  for (const [attacks, args] of [[WITH_TOKEN, ["--token", TOKEN]], [WITHOUT_TOKEN, []]]) {
+  for (const [attacks, args] of [
+    [WITH_TOKEN, ["--token", TOKEN]],
+    [WITHOUT_TOKEN, []],
+  ]) {
     const command = gatewayIn(folder, config);
-    const { url, stderr, stop } = await command.http(t, { more: args, env: { CONTEXTWEAVER_TOKEN: undefined, MEMORY_FILE_PATH: join(folder, "data", "memory.jsonl") } });
+    const { url, stderr, stop } = await command.http(t, {
+      more: args,
+      env: { CONTEXTWEAVER_TOKEN: undefined, MEMORY_FILE_PATH: join(folder, "data", "memory.jsonl") },
+    });
     await until("the server is told of", () => /memory.*\d+ tools/.test(stderr()));
     for (const [name, [attack, wanted]] of Object.entries(attacks)) {
       const { status, text } = await sent(url, attack);
       assert.ok([wanted].flat().includes(status), `${name}: ${status} ${text.slice(0, 300)}`);
       assert.ok(!/node_modules|\.js:|at \w+ \(|tok-7/.test(text), `${name}: ${text}`);
     }
-    for (const host of ["localhost:1", "127.0.0.1", "[::1]:80"]) assert.equal((await sent(url, get("/stats", { host, ...(args.length > 0 && bearer) }))).status, 200, host);
+    for (const host of ["localhost:1", "127.0.0.1", "[::1]:80"])
+      assert.equal((await sent(url, get("/stats", { host, ...(args.length > 0 && bearer) }))).status, 200, host);
     assert.ok(!stderr().includes("tok-7"));
     await stop();
   }

@@ -7,7 +7,10 @@ import test from "node:test";
 import { MODES, folder, gatewayOf, oneDay, readRows, recallRow, started } from "./gateway-day.mjs";
 import { connected, published } from "./gateway-harness.mjs";
 
-for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"]]) {
+for (const [mode, transport] of [
+  ["firewall", "stdio"],
+  ["search", "HTTP"],
+]) {
   test(`${mode} mode over ${transport}: find a tool, call it, read one row, restart, read it again`, async (t) => {
     const gateway = await gatewayOf(mode);
     const start = async () => {
@@ -33,10 +36,22 @@ for (const [mode, transport] of [["firewall", "stdio"], ["search", "HTTP"]]) {
 
 test("accept ends with its servers, also when what is to be accepted is not there", async () => {
   await writeFile(join(folder, "accept.json"), JSON.stringify({ mcpServers: { everything: published("server-everything") } }));
-  const accept = (...what) => new Promise((done) => {
-    const command = [join(folder, "node_modules/contextweaver/bin/contextweaver.js"), "gateway", "accept", ...what, "--config", "accept.json", "--store", "accepted"];
-    execFile(process.execPath, command, { cwd: folder, timeout: 60_000 }, (error, stdout, stderr) => done({ code: error === null ? 0 : error.code, stdout, stderr }));
-  });
+  const accept = (...what) =>
+    new Promise((done) => {
+      const command = [
+        join(folder, "node_modules/contextweaver/bin/contextweaver.js"),
+        "gateway",
+        "accept",
+        ...what,
+        "--config",
+        "accept.json",
+        "--store",
+        "accepted",
+      ];
+      execFile(process.execPath, command, { cwd: folder, timeout: 60_000 }, (error, stdout, stderr) =>
+        done({ code: error === null ? 0 : error.code, stdout, stderr }),
+      );
+    });
   const unknown = await accept("everythink");
   assert.equal(unknown.code, 2, unknown.stderr);
   assert.match(unknown.stderr, /NOT_FOUND at \/server/);

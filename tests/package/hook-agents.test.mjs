@@ -17,7 +17,8 @@ const TASK = "Find the handler with the number 777";
 const READ = "cat src/big.ts";
 const selector = { type: "search", text: "handler777(" };
 
-const codexProvider = (address) => ["name=\"x\"", `base_url="${address}/v1"`, "wire_api=\"responses\"", "env_key=\"OPENAI_API_KEY\""].flatMap((setting) => ["-c", `model_providers.x.${setting}`]);
+const codexProvider = (address) =>
+  ['name="x"', `base_url="${address}/v1"`, 'wire_api="responses"', 'env_key="OPENAI_API_KEY"'].flatMap((setting) => ["-c", `model_providers.x.${setting}`]);
 
 /** How each agent is started, and how its model calls a shell and reads on. */
 const AGENTS = {
@@ -33,7 +34,12 @@ const AGENTS = {
     package: "opencode-ai",
     file: "opencode-linux-x64/bin/opencode",
     args: () => ["run", "-m", "openai/gpt-5", TASK],
-    env: ({ address }) => ({ OPENAI_API_KEY: "none", OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider: { openai: { options: { baseURL: `${address}/v1` } } } }), OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" }),
+    env: ({ address }) => ({
+      OPENAI_API_KEY: "none",
+      OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider: { openai: { options: { baseURL: `${address}/v1` } } } }),
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+    }),
     shell: { name: "bash", input: { command: READ, description: "reads it" } },
     read: (handle) => ({ name: "contextweaver_drilldown", input: { handle, selector } }),
   },
@@ -49,7 +55,16 @@ const AGENTS = {
   codex: {
     package: "@openai/codex",
     file: ".bin/codex",
-    args: ({ address }) => ["exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", ...codexProvider(address), "-c", `model_provider="x"`, TASK],
+    args: ({ address }) => [
+      "exec",
+      "--skip-git-repo-check",
+      "--dangerously-bypass-approvals-and-sandbox",
+      "--dangerously-bypass-hook-trust",
+      ...codexProvider(address),
+      "-c",
+      `model_provider="x"`,
+      TASK,
+    ],
     env: () => ({ OPENAI_API_KEY: "none" }),
     shell: { name: "exec", custom: `text((await tools.exec_command({ cmd: "${READ}" })).output);` },
     read: (handle) => ({ name: "exec", custom: `text(JSON.stringify(await tools.mcp__contextweaver__drilldown(${JSON.stringify({ handle, selector })})));` }),

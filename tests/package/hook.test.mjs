@@ -17,7 +17,10 @@ const project = () => temporaryFolder("hook");
 
 /** Runs the program with a text on its standard input. */
 function program(args, { cwd, input = "", env = {} } = {}) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env: { ...process.env, CLAUDE_PROJECT_DIR: undefined, GEMINI_PROJECT_DIR: undefined, ...env } });
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: { ...process.env, CLAUDE_PROJECT_DIR: undefined, GEMINI_PROJECT_DIR: undefined, ...env },
+  });
   const said = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"]) child[name].on("data", (text) => (said[name] += text));
   child.stdin.on("error", () => {});
@@ -43,7 +46,8 @@ async function reader(t, folder) {
     for (const line of lines) waiting.get(JSON.parse(line).id)?.(JSON.parse(line));
   });
   let id = 0;
-  const ask = (method, params) => new Promise((done) => (waiting.set((id += 1), done), child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)));
+  const ask = (method, params) =>
+    new Promise((done) => (waiting.set((id += 1), done), child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)));
   await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } });
   child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
   const call = async (name, input) => (await ask("tools/call", { name, arguments: input })).result;
@@ -53,14 +57,51 @@ async function reader(t, folder) {
 /** What each agent sends, and where its answer has the text. */
 const AGENTS = {
   "claude-code": [
-    ["Bash", (text) => ({ stdout: text, stderr: "", interrupted: false, isImage: false }), ({ hookSpecificOutput: { updatedToolOutput: { stdout, ...rest } } }) => (assert.deepEqual(rest, { stderr: "", interrupted: false, isImage: false }), stdout)],
-    ["Read", (text) => ({ type: "text", file: { filePath: "/a", content: text, numLines: 9 } }), ({ hookSpecificOutput: { updatedToolOutput: { file } } }) => (assert.equal(file.filePath, "/a"), file.content)],
+    [
+      "Bash",
+      (text) => ({ stdout: text, stderr: "", interrupted: false, isImage: false }),
+      ({
+        hookSpecificOutput: {
+          updatedToolOutput: { stdout, ...rest },
+        },
+      }) => (assert.deepEqual(rest, { stderr: "", interrupted: false, isImage: false }), stdout),
+    ],
+    [
+      "Read",
+      (text) => ({ type: "text", file: { filePath: "/a", content: text, numLines: 9 } }),
+      ({
+        hookSpecificOutput: {
+          updatedToolOutput: { file },
+        },
+      }) => (assert.equal(file.filePath, "/a"), file.content),
+    ],
     ["Grep", (text) => ({ mode: "content", content: text, numLines: 3 }), ({ hookSpecificOutput: { updatedToolOutput } }) => updatedToolOutput.content],
-    ["mcp__other__find", (text) => [{ type: "text", text }, { type: "image", data: "AA==", mimeType: "image/png" }], ({ hookSpecificOutput: { updatedToolOutput: [block, image] } }) => (assert.equal(image.type, "image"), block.text)],
-    ["Agent", (text) => ({ status: "completed", content: [{ type: "text", text }], totalTokens: 3 }), ({ hookSpecificOutput: { updatedToolOutput } }) => updatedToolOutput.content[0].text],
+    [
+      "mcp__other__find",
+      (text) => [
+        { type: "text", text },
+        { type: "image", data: "AA==", mimeType: "image/png" },
+      ],
+      ({
+        hookSpecificOutput: {
+          updatedToolOutput: [block, image],
+        },
+      }) => (assert.equal(image.type, "image"), block.text),
+    ],
+    [
+      "Agent",
+      (text) => ({ status: "completed", content: [{ type: "text", text }], totalTokens: 3 }),
+      ({ hookSpecificOutput: { updatedToolOutput } }) => updatedToolOutput.content[0].text,
+    ],
   ],
-  "gemini-cli": [["run_shell_command", (text) => ({ llmContent: text, returnDisplay: text }), ({ decision, reason }) => (assert.equal(decision, "deny"), reason)], ["read_file", (text) => ({ llmContent: [{ text }] }), ({ reason }) => reason]],
-  codex: [["Bash", (text) => text, ({ decision, reason }) => (assert.equal(decision, "block"), reason)], ["mcp__other__find", (text) => ({ content: [{ type: "text", text }] }), ({ reason }) => reason]],
+  "gemini-cli": [
+    ["run_shell_command", (text) => ({ llmContent: text, returnDisplay: text }), ({ decision, reason }) => (assert.equal(decision, "deny"), reason)],
+    ["read_file", (text) => ({ llmContent: [{ text }] }), ({ reason }) => reason],
+  ],
+  codex: [
+    ["Bash", (text) => text, ({ decision, reason }) => (assert.equal(decision, "block"), reason)],
+    ["mcp__other__find", (text) => ({ content: [{ type: "text", text }] }), ({ reason }) => reason],
+  ],
   opencode: [["bash", (text) => text, ({ output }) => output]],
 };
 
@@ -68,7 +109,10 @@ test("hook: a large result of each agent's tools is shown in part, and stands wh
   const cwd = await project();
   const { ask, call } = await reader(t, cwd);
   const { result } = await ask("tools/list", {});
-  assert.deepEqual(result.tools.map(({ name }) => name), ["drilldown", "recall"]);
+  assert.deepEqual(
+    result.tools.map(({ name }) => name),
+    ["drilldown", "recall"],
+  );
   for (const [agent, tools] of Object.entries(AGENTS)) {
     for (const [tool_name, response, textOf] of tools) {
       const event = (text) => ({ hook_event_name: "x", cwd, tool_name, tool_input: { command: "grep handler777" }, tool_response: response(text) });
@@ -76,7 +120,9 @@ test("hook: a large result of each agent's tools is shown in part, and stands wh
       const shown = textOf(await hook(agent, event(`${LARGE}\n// ${agent} ${tool_name}`), { cwd: tmpdir() }));
       assert.ok(shown.length < LARGE.length / 4 && shown.includes("handler0()"), `${agent} ${tool_name}`);
       const [handle] = HANDLE.exec(shown);
-      const { content: [{ text }] } = await call("drilldown", { handle, selector: { type: "search", text: "handler777(" } });
+      const {
+        content: [{ text }],
+      } = await call("drilldown", { handle, selector: { type: "search", text: "handler777(" } });
       assert.match(text, /handler777\(\) \{ return 5439; \}/);
       const tail = await call("drilldown", { handle, selector: { type: "lines", start: -1 } });
       assert.ok(tail.content[0].text.includes(`// ${agent} ${tool_name}`));
@@ -99,11 +145,16 @@ test("hook: what it answers itself, and what no model reads, passes", async () =
     { tool_name: "Bash", tool_response: { stdout: LARGE, isImage: true } },
     { tool_name: "Bash" },
     {},
-  ]) assert.equal(await hook("claude-code", { cwd, ...event }), undefined, JSON.stringify(event).slice(0, 80));
+  ])
+    assert.equal(await hook("claude-code", { cwd, ...event }), undefined, JSON.stringify(event).slice(0, 80));
   assert.equal(existsSync(join(cwd, ".contextweaver")), false);
   const file = join(cwd, "whole.txt");
   await writeFile(file, `${LARGE}\n// the end that was cut off`);
-  const answer = await hook("claude-code", { cwd, tool_name: "Bash", tool_response: { stdout: LARGE.slice(0, 30_000), stderr: "", persistedOutputPath: file, persistedOutputSize: 1 } });
+  const answer = await hook("claude-code", {
+    cwd,
+    tool_name: "Bash",
+    tool_response: { stdout: LARGE.slice(0, 30_000), stderr: "", persistedOutputPath: file, persistedOutputSize: 1 },
+  });
   const { updatedToolOutput } = answer.hookSpecificOutput;
   assert.ok(updatedToolOutput.stdout.includes("// the end that was cut off"));
   assert.equal("persistedOutputPath" in updatedToolOutput, false);
@@ -145,12 +196,16 @@ test("hook: whatever goes wrong, the result stays as it is, the exit code is 0, 
 
 test("hook: twenty at once on one store lose nothing", async (t) => {
   const cwd = await project();
-  const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => hook("opencode", { cwd, tool_name: "bash", tool_input: { at }, tool_response: `${LARGE}\n// number ${at} of all` })));
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => hook("opencode", { cwd, tool_name: "bash", tool_input: { at }, tool_response: `${LARGE}\n// number ${at} of all` })),
+  );
   const { call } = await reader(t, cwd);
   const handles = answers.map(({ output }) => HANDLE.exec(output)[0]);
   assert.equal(new Set(handles).size, 20);
   for (const [at, handle] of handles.entries()) {
-    const { content: [{ text }] } = await call("drilldown", { handle, selector: { type: "lines", start: -1 } });
+    const {
+      content: [{ text }],
+    } = await call("drilldown", { handle, selector: { type: "lines", start: -1 } });
     assert.ok(text.includes(`// number ${at} of all`), text);
   }
   assert.match((await call("recall", { query: "number 13 of all" })).content[0].text, /number 13 of all/);
@@ -161,7 +216,8 @@ test("hook: the server that an agent has started answers for hooks, and they go 
   const { call, child } = await reader(t, cwd);
   await until("it listens", () => existsSync(join(cwd, ".contextweaver/hook.sock")));
   assert.equal((await stat(join(cwd, ".contextweaver/hook.sock"))).mode & 0o777, 0o600);
-  const ask = async (at) => HANDLE.exec((await hook("opencode", { cwd, tool_name: "bash", tool_input: {}, tool_response: `${LARGE}\n// resident ${at}` })).output)[0];
+  const ask = async (at) =>
+    HANDLE.exec((await hook("opencode", { cwd, tool_name: "bash", tool_input: {}, tool_response: `${LARGE}\n// resident ${at}` })).output)[0];
   const [one, two] = [await ask(1), await ask(2)];
   assert.match((await call("recall", { query: "resident 1" })).content[0].text, /resident 1/);
   const three = await ask(3);
@@ -171,7 +227,9 @@ test("hook: the server that an agent has started answers for hooks, and they go 
   const four = await ask(4);
   const again = await reader(t, cwd);
   for (const [at, handle] of [one, two, three, four].entries()) {
-    const { content: [{ text }] } = await again.call("drilldown", { handle, selector: { type: "lines", start: -1 } });
+    const {
+      content: [{ text }],
+    } = await again.call("drilldown", { handle, selector: { type: "lines", start: -1 } });
     assert.ok(text.includes(`// resident ${at + 1}`), text);
   }
 });
@@ -183,7 +241,10 @@ test("hook: it asks whoever answers in the folder, and works by itself where the
   const asked = [];
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     let text = "";
-    socket.on("data", (part) => (text += part)).on("error", () => {}).on("end", () => (asked.push(JSON.parse(text)), socket.end(answers.shift())));
+    socket
+      .on("data", (part) => (text += part))
+      .on("error", () => {})
+      .on("end", () => (asked.push(JSON.parse(text)), socket.end(answers.shift())));
   });
   await new Promise((done) => server.listen(join(cwd, ".contextweaver/hook.sock"), done));
   t.after(() => server.close());
@@ -213,14 +274,21 @@ async function thereAndBack(agent, files, { env = {}, meanwhile = async () => {}
 }
 
 test("install and uninstall: every file is as it was, to the byte", async () => {
-  const texts = ["", "{}\n", `{"a":1}`, `\ufeff{\r\n\t"hooks": {\r\n\t\t"PostToolUse": [ {"matcher": "x", "hooks": []} ]\r\n\t},\r\n}\r\n`, `// of mine\n{\n    "hooks": {"AfterTool": [], /* none */ "PostToolUse": [],},\n    "mcpServers": {"a": {"command": "b"}} // one\n}`, `{"permissions":{"allow":["Bash(ls)"]},"enabledMcpjsonServers":[],"mcpServers":{}}`];
+  const texts = [
+    "",
+    "{}\n",
+    `{"a":1}`,
+    `\ufeff{\r\n\t"hooks": {\r\n\t\t"PostToolUse": [ {"matcher": "x", "hooks": []} ]\r\n\t},\r\n}\r\n`,
+    `// of mine\n{\n    "hooks": {"AfterTool": [], /* none */ "PostToolUse": [],},\n    "mcpServers": {"a": {"command": "b"}} // one\n}`,
+    `{"permissions":{"allow":["Bash(ls)"]},"enabledMcpjsonServers":[],"mcpServers":{}}`,
+  ];
   for (const text of texts) {
     const { cwd } = await thereAndBack("claude-code", { ".claude/settings.local.json": text, ".mcp.json": text });
     for (const file of [".claude/settings.local.json", ".mcp.json"]) assert.equal(await readFile(join(cwd, file), "utf8"), text, file);
     const gemini = await thereAndBack("gemini-cli", { ".gemini/settings.json": text });
     assert.equal(await readFile(join(gemini.cwd, ".gemini/settings.json"), "utf8"), text);
   }
-  for (const text of ["", "model = \"o9\"", "# mine\r\n[mcp_servers.a]\r\ncommand = \"b\"\r\n"]) {
+  for (const text of ["", 'model = "o9"', '# mine\r\n[mcp_servers.a]\r\ncommand = "b"\r\n']) {
     const { cwd } = await thereAndBack("codex", { "home/config.toml": text }, { env: { CODEX_HOME: "home" } });
     assert.equal(await readFile(join(cwd, "home/config.toml"), "utf8"), text);
   }
@@ -232,14 +300,23 @@ test("install and uninstall: every file is as it was, to the byte", async () => 
 
 test("install and uninstall: what somebody wrote meanwhile stays", async () => {
   const file = ".gemini/settings.json";
-  const { cwd } = await thereAndBack("gemini-cli", { [file]: `{"theme":"dark"}` }, {
-    meanwhile: async (folder) => {
-      const settings = JSON.parse(await readFile(join(folder, file), "utf8"));
-      settings.hooks.AfterTool.unshift({ matcher: "mine" });
-      await writeFile(join(folder, file), JSON.stringify({ ...settings, added: true }));
+  const { cwd } = await thereAndBack(
+    "gemini-cli",
+    { [file]: `{"theme":"dark"}` },
+    {
+      meanwhile: async (folder) => {
+        const settings = JSON.parse(await readFile(join(folder, file), "utf8"));
+        settings.hooks.AfterTool.unshift({ matcher: "mine" });
+        await writeFile(join(folder, file), JSON.stringify({ ...settings, added: true }));
+      },
     },
+  );
+  assert.deepEqual(JSON.parse(await readFile(join(cwd, file), "utf8")), {
+    theme: "dark",
+    hooks: { AfterTool: [{ matcher: "mine" }] },
+    mcpServers: {},
+    added: true,
   });
-  assert.deepEqual(JSON.parse(await readFile(join(cwd, file), "utf8")), { theme: "dark", hooks: { AfterTool: [{ matcher: "mine" }] }, mcpServers: {}, added: true });
   // What was altered itself is named, and nothing is forgotten.
   await program(["install", "gemini-cli", "--yes"], { cwd });
   const settings = JSON.parse(await readFile(join(cwd, file), "utf8"));
@@ -277,7 +354,12 @@ test("install: it asks, names agents, and knows what it has done", async () => {
   assert.deepEqual([asked.code, existsSync(join(cwd, ".mcp.json"))], [2, false]);
   assert.match(asked.stdout, /writes .*\.mcp\.json/);
   assert.match(asked.stderr, /--yes/);
-  for (const [args, said] of [[["install", "claude"], /claude-code/], [["install"], /opencode/], [["uninstall", "codex"], /nothing is installed here for codex/], [["install", "codex", "--result-tokens", "7"], /whole number/]]) {
+  for (const [args, said] of [
+    [["install", "claude"], /claude-code/],
+    [["install"], /opencode/],
+    [["uninstall", "codex"], /nothing is installed here for codex/],
+    [["install", "codex", "--result-tokens", "7"], /whole number/],
+  ]) {
     const { code, stderr } = await program(args, { cwd, env: { CODEX_HOME: cwd } });
     assert.equal(code, 2, args.join(" "));
     assert.match(stderr, said);

@@ -19,10 +19,14 @@ const WRONG = {
   NaN: () => NaN,
   "a promise": () => Promise.resolve(1),
   "a rejected promise": () => Promise.reject(new Error("late")),
-  "a thenable": () => ({ get then() { throw new Error("then"); } }),
+  "a thenable": () => ({
+    get then() {
+      throw new Error("then");
+    },
+  }),
   "a revoked proxy": revoked,
 };
-const WRONG_COUNT = { "-1": () => -1, "1.5": () => 1.5, "2^53": () => 2 ** 53, "2^24 + 1": () => 2 ** 24 + 1, text: () => "1" };
+const WRONG_COUNT = { "-1": () => -1, 1.5: () => 1.5, "2^53": () => 2 ** 53, "2^24 + 1": () => 2 ** 24 + 1, text: () => "1" };
 const WRONG_TEXT = { "half a pair": () => "\ud800", "9 MiB": () => "x".repeat(9 * 1024 * 1024), number: () => 1 };
 
 /** For each kind of function: options that use it, and a call that asks it. */
@@ -73,7 +77,9 @@ export const callbackCases = {
   "a function that throws is CALLBACK_FAILED with the cause, and nothing is written"(cw, assert) {
     for (const kind of Object.keys(FUNCTIONS).filter((kind) => !ON_RESULTS.includes(kind))) {
       for (const thrown of [new Error("mine"), "text", undefined, null, revoked()]) {
-        const error = breaks(cw, assert, kind, "throws", () => { throw thrown; });
+        const error = breaks(cw, assert, kind, "throws", () => {
+          throw thrown;
+        });
         assert.ok("cause" in error && error.cause === thrown, `${kind}: the cause`);
       }
     }
@@ -82,7 +88,9 @@ export const callbackCases = {
   "a function that works on results may throw anything, and the result is there"(cw, assert) {
     for (const kind of ON_RESULTS) {
       for (const thrown of [new Error("mine"), "text", undefined, null, revoked()]) {
-        const state = fragile(cw, kind, () => { throw thrown; });
+        const state = fragile(cw, kind, () => {
+          throw thrown;
+        });
         state.break(true);
         const { item: added, envelope } = state.use();
         assert.ok(envelope.status === "partial" && added.text.length > 0, `${kind}: a digest`);
@@ -180,7 +188,17 @@ export const callbackCases = {
   },
 
   "a function's name may be anything"(cw, assert) {
-    const names = [undefined, 1, "", "x".repeat(100), { get() { throw new Error("name"); } }];
+    const names = [
+      undefined,
+      1,
+      "",
+      "x".repeat(100),
+      {
+        get() {
+          throw new Error("name");
+        },
+      },
+    ];
     for (const name of names) {
       const estimator = (text) => text.length;
       Object.defineProperty(estimator, "name", typeof name === "object" ? name : { value: name });
@@ -226,7 +244,14 @@ export const callbackCases = {
   },
 
   "a hook that fails is counted and warned about, and disturbs nothing"(cw, assert) {
-    for (const hook of [() => { throw new Error("x"); }, () => { throw undefined; }]) {
+    for (const hook of [
+      () => {
+        throw new Error("x");
+      },
+      () => {
+        throw undefined;
+      },
+    ]) {
       const manager = new cw.ContextManager({ hooks: { context_built: hook, firewall_triggered: hook } });
       manager.ingest(item("u1", "one"));
       const pack = manager.build({ phase: "answer" });
@@ -240,7 +265,13 @@ export const callbackCases = {
   },
 
   async "an asynchronous hook may fail later"(cw, assert) {
-    const manager = new cw.ContextManager({ hooks: { context_built: async () => { throw new Error("late"); } } });
+    const manager = new cw.ContextManager({
+      hooks: {
+        context_built: async () => {
+          throw new Error("late");
+        },
+      },
+    });
     assert.equal(manager.build({ phase: "answer" }).warnings, undefined);
     await new Promise((later) => setTimeout(later, 10));
     assert.equal(manager.stats().hook_errors, 1);

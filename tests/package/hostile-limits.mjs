@@ -142,11 +142,21 @@ export const limitCases = {
     structuredClone(detached.buffer, { transfer: [detached.buffer] });
     survives(cw, assert, "detached", () => add("detached", detached));
     class Liar extends Uint8Array {
-      static get [Symbol.species]() { throw new Error("species"); }
-      get length() { return 2 ** 40; }
-      get byteLength() { return 2 ** 40; }
-      slice() { throw new Error("slice"); }
-      [Symbol.iterator]() { throw new Error("iterator"); }
+      static get [Symbol.species]() {
+        throw new Error("species");
+      }
+      get length() {
+        return 2 ** 40;
+      }
+      get byteLength() {
+        return 2 ** 40;
+      }
+      slice() {
+        throw new Error("slice");
+      }
+      [Symbol.iterator]() {
+        throw new Error("iterator");
+      }
     }
     add("liar", new Liar([104, 105]));
     assert.equal(new TextDecoder().decode(manager.artifacts.bytes("artifact:result:liar")), "hi");

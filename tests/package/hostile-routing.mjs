@@ -17,7 +17,10 @@ export const hostileRoutingCases = {
     router.setEmbeddings(vectors);
     const pins = catalog.pin();
     assert.deepEqual(Object.keys(pins).sort(), [...NAMES].sort());
-    assert.deepEqual(catalog.lint({ pinned: pins }).filter(({ code }) => code.includes("pin")), []);
+    assert.deepEqual(
+      catalog.lint({ pinned: pins }).filter(({ code }) => code.includes("pin")),
+      [],
+    );
     const copy = cw.Catalog.fromJSON(JSON.parse(JSON.stringify(catalog)));
     assert.equal(copy.hash(), catalog.hash());
     for (const name of NAMES) {
@@ -61,7 +64,10 @@ export const hostileRoutingCases = {
     const result = router.route("s0.create_invoice_800");
     assert.equal(result.candidate_ids[0], "s0.create_invoice_800");
     assert.match(router.route("create an invoice").candidate_ids[0], /create_invoice/);
-    assert.equal(router.browse().children.reduce((sum, { items }) => sum + items, 0), count);
+    assert.equal(
+      router.browse().children.reduce((sum, { items }) => sum + items, 0),
+      count,
+    );
     const again = new cw.Router(catalog, { index: router.indexBytes() });
     assert.deepEqual(again.route("s0.create_invoice_800"), result);
     router.remove(list.slice(1).map(({ id }) => id));
@@ -106,7 +112,11 @@ export const hostileRoutingCases = {
           return object[key];
         },
       });
-    const once = () => assert.deepEqual([...reads].filter(([, count]) => count !== 1), []);
+    const once = () =>
+      assert.deepEqual(
+        [...reads].filter(([, count]) => count !== 1),
+        [],
+      );
     const router = new cw.Router([tool("a")], spy({ top_k: 3, embed: (texts) => texts.map(() => [1]), lexicon: spy({ base: "none" }) }));
     once();
     reads.clear();
@@ -120,7 +130,10 @@ export const hostileRoutingCases = {
     const manager = new cw.ContextManager();
     manager.buildRoute(spy({ router, query: "a", goal: "b", route: spy({ top_k: 1 }), cards: spy({ max_cards: 1 }) }));
     manager.hydrate(spy({ router, tool_id: "a" }));
-    assert.deepEqual([...reads].filter(([key, count]) => count !== (key === "router" ? 2 : 1)), []);
+    assert.deepEqual(
+      [...reads].filter(([key, count]) => count !== (key === "router" ? 2 : 1)),
+      [],
+    );
     manager.free();
     router.free();
   },

@@ -107,57 +107,50 @@ const ENTRIES = {
   "new Catalog tool": (cw, m, v) => new cw.Catalog([v]).free(),
   "Catalog.fromJSON": (cw, m, v) => cw.Catalog.fromJSON(v).free(),
   "Catalog.get": (cw, m, v) => empty(cw, (catalog) => catalog.get(v)),
-  "register": (cw, m, v) => empty(cw, (catalog) => catalog.register(v)),
-  "register metadata": (cw, m, v) =>
-    empty(cw, (catalog) => catalog.register({ id: "x", kind: "tool", name: "x", description: "", metadata: { v } })),
-  "ingestToolResult": (cw, m, v) => m.ingestToolResult(v),
+  register: (cw, m, v) => empty(cw, (catalog) => catalog.register(v)),
+  "register metadata": (cw, m, v) => empty(cw, (catalog) => catalog.register({ id: "x", kind: "tool", name: "x", description: "", metadata: { v } })),
+  ingestToolResult: (cw, m, v) => m.ingestToolResult(v),
   "ingestToolResult raw_output": (cw, m, v) => m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: v }),
-  "ingestToolResult metadata": (cw, m, v) =>
-    m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: "", metadata: { v } }),
-  "ingestEnvelope": (cw, m, v) => m.ingestEnvelope(v),
+  "ingestToolResult metadata": (cw, m, v) => m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: "", metadata: { v } }),
+  ingestEnvelope: (cw, m, v) => m.ingestEnvelope(v),
   "ingestEnvelope provenance": (cw, m, v) =>
     m.ingestEnvelope({ tool_call_id: "x", tool_name: "t", envelope: { status: "ok", summary: "s", provenance: { v } } }),
-  "addFact": (cw, m, v) => m.addFact(v),
-  "addRule": (cw, m, v) => m.addRule(v),
+  addFact: (cw, m, v) => m.addFact(v),
+  addRule: (cw, m, v) => m.addRule(v),
   "addRule text": (cw, m, v) => m.addRule({ text: [v] }),
-  "correctRule": (cw, m, v) => m.correctRule("u1#1", v),
-  "forgetRule": (cw, m, v) => m.forgetRule(v),
+  correctRule: (cw, m, v) => m.correctRule("u1#1", v),
+  forgetRule: (cw, m, v) => m.forgetRule(v),
   "addFact metadata": (cw, m, v) => m.addFact({ key: "k", value: "v", metadata: { v } }),
-  "addEpisode": (cw, m, v) => m.addEpisode(v),
+  addEpisode: (cw, m, v) => m.addEpisode(v),
   "addEpisode metadata": (cw, m, v) => m.addEpisode({ episode_id: "e", summary: "s", metadata: { v } }),
-  "build": (cw, m, v) => m.build(v),
+  build: (cw, m, v) => m.build(v),
   "build query": (cw, m, v) => m.build({ phase: "answer", query: [v] }),
   "build item_scores": (cw, m, v) => m.build({ phase: "answer", item_scores: { u1: [v] } }),
   "buildCall tool": (cw, m, v) => m.buildCall({ tool: v }),
-  "buildCall schema": (cw, m, v) =>
-    m.buildCall({ tool: { id: "t", kind: "tool", name: "t", description: "d" }, schema: { v } }),
+  "buildCall schema": (cw, m, v) => m.buildCall({ tool: { id: "t", kind: "tool", name: "t", description: "d" }, schema: { v } }),
   "drilldown handle": (cw, m, v) => m.drilldown(v, { type: "head" }),
   "drilldown selector": (cw, m, v) => m.drilldown("artifact:result:c1", v),
   "drilldown options": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "head" }, { max_tokens: [v] }),
   "drilldown search": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "search", text: [v] }),
-  "drilldown where": (cw, m, v) =>
-    m.drilldown("artifact:result:c1", { type: "rows", where: [{ column: "a", value: [v] }] }),
+  "drilldown where": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "rows", where: [{ column: "a", value: [v] }] }),
   "recall query": (cw, m, v) => m.recall(v),
   "recall options": (cw, m, v) => m.recall("total", { max_tokens: [v], handles: [[v]] }),
   "artifacts.views": (cw, m, v) => m.artifacts.views(v),
   "compact data": (cw, m, v) => m.compact(v, { budget_tokens: [v] }),
   "compact options": (cw, m, v) => m.compact("text", v),
   "compact keep": (cw, m, v) => m.compact("text", { keep: [[v]] }),
-  "hydrate": (cw, m, v) => m.hydrate(v),
+  hydrate: (cw, m, v) => m.hydrate(v),
   "hydrate tool": (cw, m, v) => m.hydrate({ tool: v }),
-  "hydrate arguments": (cw, m, v) =>
-    m.hydrate({ tool: { id: "t", kind: "tool", name: "t", description: "d" }, arguments: { v } }),
-  "summaryRequests": (cw, m, v) => m.summaryRequests({ limit: [v] }),
-  "supplySummary": (cw, m, v) => m.supplySummary(v),
+  "hydrate arguments": (cw, m, v) => m.hydrate({ tool: { id: "t", kind: "tool", name: "t", description: "d" }, arguments: { v } }),
+  summaryRequests: (cw, m, v) => m.summaryRequests({ limit: [v] }),
+  supplySummary: (cw, m, v) => m.supplySummary(v),
   "supplySummary facts": (cw, m, v) => m.supplySummary({ item_id: "result:c1", summary: "s", facts: [[v]] }),
-  "ingestToolResult keep": (cw, m, v) =>
-    m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: "", keep: [[v]] }),
+  "ingestToolResult keep": (cw, m, v) => m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: "", keep: [[v]] }),
   "options.summarizer": (cw, m, v) => new cw.ContextManager({ summarizer: { summarize: [v] } }).free(),
-  "handoff": (cw, m, v) => m.handoff({ budget_tokens: [v] }),
-  "consolidate": (cw, m, v) => m.consolidate({ policy: [v] }),
-  "selectMemory": (cw, m, v) =>
-    m.selectMemory({ phase: "answer", budget_tokens: 9, entries: [{ id: "m", text: "t", metadata: { v } }] }),
-  "inspect": (cw, m, v) => m.inspect({ pack: v }),
+  handoff: (cw, m, v) => m.handoff({ budget_tokens: [v] }),
+  consolidate: (cw, m, v) => m.consolidate({ policy: [v] }),
+  selectMemory: (cw, m, v) => m.selectMemory({ phase: "answer", budget_tokens: 9, entries: [{ id: "m", text: "t", metadata: { v } }] }),
+  inspect: (cw, m, v) => m.inspect({ pack: v }),
   "events.get": (cw, m, v) => m.events.get(v),
   "events.list": (cw, m, v) => m.events.list({ kinds: [v] }),
   "events.count": (cw, m, v) => m.events.count(v),
@@ -168,9 +161,7 @@ const ENTRIES = {
   "artifacts.put": (cw, m, v) => m.artifacts.put(v),
   "artifacts.put content": (cw, m, v) => m.artifacts.put({ handle: "x", content: v }),
   "artifacts.put label": (cw, m, v) => m.artifacts.put({ handle: "x", content: "", label: [v] }),
-  ...Object.fromEntries(
-    ["ref", "exists", "delete", "pin", "unpin"].map((use) => [`artifacts.${use}`, (cw, m, v) => m.artifacts[use](v)]),
-  ),
+  ...Object.fromEntries(["ref", "exists", "delete", "pin", "unpin"].map((use) => [`artifacts.${use}`, (cw, m, v) => m.artifacts[use](v)])),
   "facts.get": (cw, m, v) => m.facts.get(v),
   "facts.getByKey": (cw, m, v) => m.facts.getByKey(v),
   "facts.listKeys": (cw, m, v) => m.facts.listKeys([v]),
@@ -181,57 +172,56 @@ const ENTRIES = {
   "episodes.search options": (cw, m, v) => m.episodes.search("x", { top_k: [v] }),
   "episodes.latest": (cw, m, v) => m.episodes.latest([v]),
   "episodes.delete": (cw, m, v) => m.episodes.delete(v),
-  "countTokens": (cw, m, v) => cw.countTokens(v),
+  countTokens: (cw, m, v) => cw.countTokens(v),
   "countTokens options": (cw, m, v) => cw.countTokens("text", { estimator: [v] }),
-  "redactSecrets": (cw, m, v) => cw.redactSecrets(v),
+  redactSecrets: (cw, m, v) => cw.redactSecrets(v),
   "redactSecrets mask": (cw, m, v) => cw.redactSecrets("text", { mask: [v] }),
-  "sanitizeText": (cw, m, v) => cw.sanitizeText(v),
-  "tokenize": (cw, m, v) => cw.tokenize(v),
-  "buildReport": (cw, m, v) => cw.buildReport({ stats: v }),
+  sanitizeText: (cw, m, v) => cw.sanitizeText(v),
+  tokenize: (cw, m, v) => cw.tokenize(v),
+  buildReport: (cw, m, v) => cw.buildReport({ stats: v }),
   "new Catalog options": (cw, m, v) => new cw.Catalog([], { on_invalid: [v] }).free(),
   "Catalog.fromAgentCard": (cw, m, v) => cw.Catalog.fromAgentCard(v, { on_invalid: "raise" }).free(),
   "Catalog.fromOpenApi": (cw, m, v) => cw.Catalog.fromOpenApi(v, { on_invalid: "raise" }).free(),
   "Catalog.fromSkills": (cw, m, v) => cw.Catalog.fromSkills([v], { on_invalid: "raise" }).free(),
   "Catalog.fromMcp": (cw, m, v) => cw.Catalog.fromMcp(v, { on_invalid: "raise" }).free(),
   "Catalog.fromMcp tool": (cw, m, v) => cw.Catalog.fromMcp([v], { on_invalid: "raise" }).free(),
-  "Catalog.fromMcp schema": (cw, m, v) =>
-    cw.Catalog.fromMcp([{ name: "x", inputSchema: [v] }], { on_invalid: "raise" }).free(),
-  "mcpToolToSelectable": (cw, m, v) => cw.mcpToolToSelectable(v),
+  "Catalog.fromMcp schema": (cw, m, v) => cw.Catalog.fromMcp([{ name: "x", inputSchema: [v] }], { on_invalid: "raise" }).free(),
+  mcpToolToSelectable: (cw, m, v) => cw.mcpToolToSelectable(v),
   "mcpToolToSelectable options": (cw, m, v) => cw.mcpToolToSelectable({ name: "x" }, { server: [v] }),
-  "mcpResourceToSelectable": (cw, m, v) => cw.mcpResourceToSelectable(v),
+  mcpResourceToSelectable: (cw, m, v) => cw.mcpResourceToSelectable(v),
   "mcpResourceToSelectable field": (cw, m, v) => cw.mcpResourceToSelectable({ uri: "u:x", size: [v] }, { server: v }),
-  "mcpPromptToSelectable": (cw, m, v) => cw.mcpPromptToSelectable(v),
+  mcpPromptToSelectable: (cw, m, v) => cw.mcpPromptToSelectable(v),
   "mcpPromptToSelectable argument": (cw, m, v) => cw.mcpPromptToSelectable({ name: "p", arguments: [v] }),
-  "mcpResourceToEnvelope": (cw, m, v) => cw.mcpResourceToEnvelope(v, "r"),
+  mcpResourceToEnvelope: (cw, m, v) => cw.mcpResourceToEnvelope(v, "r"),
   "mcpResourceToEnvelope part": (cw, m, v) => cw.mcpResourceToEnvelope({ contents: [[v]] }, "r"),
-  "mcpPromptToEnvelope": (cw, m, v) => cw.mcpPromptToEnvelope(v, "p"),
+  mcpPromptToEnvelope: (cw, m, v) => cw.mcpPromptToEnvelope(v, "p"),
   "mcpPromptToEnvelope message": (cw, m, v) => cw.mcpPromptToEnvelope({ messages: [{ role: [v], content: v }] }, "p"),
-  "selectableToMcpTool": (cw, m, v) => cw.selectableToMcpTool(v),
-  "inferNamespace": (cw, m, v) => cw.inferNamespace(v),
-  "loadMcpSessionJsonl": (cw, m, v) => cw.loadMcpSessionJsonl(v),
-  "mcpResultToEnvelope": (cw, m, v) => cw.mcpResultToEnvelope(v, "t"),
+  selectableToMcpTool: (cw, m, v) => cw.selectableToMcpTool(v),
+  inferNamespace: (cw, m, v) => cw.inferNamespace(v),
+  loadMcpSessionJsonl: (cw, m, v) => cw.loadMcpSessionJsonl(v),
+  mcpResultToEnvelope: (cw, m, v) => cw.mcpResultToEnvelope(v, "t"),
   "mcpResultToEnvelope part": (cw, m, v) => cw.mcpResultToEnvelope({ content: [[v]] }, "t"),
   "mcpResultToEnvelope structured": (cw, m, v) => cw.mcpResultToEnvelope({ structuredContent: { v: [v] } }, "t"),
-  "ingestMcpResult": (cw, m, v) => m.ingestMcpResult(v),
+  ingestMcpResult: (cw, m, v) => m.ingestMcpResult(v),
   "ingestMcpResult result": (cw, m, v) => m.ingestMcpResult({ tool_call_id: "x", tool_name: "t", result: v }),
   "ingestMcpResult part": (cw, m, v) => m.ingestMcpResult({ tool_call_id: "x", tool_name: "t", result: { content: [[v]] } }),
-  "messagesToItems": (cw, m, v) => cw.messagesToItems(v, "openai-chat"),
+  messagesToItems: (cw, m, v) => cw.messagesToItems(v, "openai-chat"),
   "messagesToItems format": (cw, m, v) => cw.messagesToItems([], v),
   "messagesToItems part": (cw, m, v) => cw.messagesToItems([{ role: "user", content: [[v]] }], "anthropic"),
   "messagesToItems options": (cw, m, v) => cw.messagesToItems([], "gemini", { known_calls: { x: [v] } }),
-  "findMessages": (cw, m, v) => cw.findMessages(v),
+  findMessages: (cw, m, v) => cw.findMessages(v),
   "findMessages list": (cw, m, v) => cw.findMessages({ messages: [v, { role: "user", content: [v] }] }),
-  "itemsToMessages": (cw, m, v) => cw.itemsToMessages([v], "ai-sdk-ui"),
+  itemsToMessages: (cw, m, v) => cw.itemsToMessages([v], "ai-sdk-ui"),
   "itemsToMessages metadata": (cw, m, v) => cw.itemsToMessages([item("x", "t", { metadata: { _contextweaver: { v } } })], "gemini"),
-  "ingestMessages": (cw, m, v) => m.ingestMessages(v, "openai-chat"),
+  ingestMessages: (cw, m, v) => m.ingestMessages(v, "openai-chat"),
   "ingestMessages message": (cw, m, v) => m.ingestMessages([v], "openai-responses"),
-  "syncMessages": (cw, m, v) => m.syncMessages(v, "openai-chat"),
+  syncMessages: (cw, m, v) => m.syncMessages(v, "openai-chat"),
   "syncMessages message": (cw, m, v) => m.syncMessages([v], "ai-sdk-model"),
-  "buildMessages": (cw, m, v) => m.buildMessages(v),
+  buildMessages: (cw, m, v) => m.buildMessages(v),
   "buildMessages format": (cw, m, v) => m.buildMessages({ phase: "answer", format: v }),
-  "validateArgs": (cw, m, v) => cw.validateArgs({ type: "object" }, { x: v }),
-  "mcpToToolDefinition": (cw, m, v) => cw.mcpToToolDefinition(v),
-  "mcpToToolResult": (cw, m, v) => cw.mcpToToolResult(v, { tool: "t" }),
+  validateArgs: (cw, m, v) => cw.validateArgs({ type: "object" }, { x: v }),
+  mcpToToolDefinition: (cw, m, v) => cw.mcpToToolDefinition(v),
+  mcpToToolResult: (cw, m, v) => cw.mcpToToolResult(v, { tool: "t" }),
   "Catalog.remove": (cw, m, v) => empty(cw, (catalog) => catalog.remove(v)),
   "Catalog.has": (cw, m, v) => empty(cw, (catalog) => catalog.has(v)),
   "Catalog.lint": (cw, m, v) => empty(cw, (catalog) => catalog.lint({ pinned: { x: [v] } })),
@@ -242,41 +232,40 @@ const ENTRIES = {
   "new Router embed": (cw, m, v) => new cw.Router([], { embed: [v] }).free(),
   "new Router graph": (cw, m, v) => new cw.Router([], { graph: { nodes: v } }).free(),
   "new Router index": (cw, m, v) => new cw.Router([], { index: v }).free(),
-  "route": (cw, m, v) => routed(cw, (router) => router.route(v)),
+  route: (cw, m, v) => routed(cw, (router) => router.route(v)),
   "route options": (cw, m, v) => routed(cw, (router) => router.route("tool", { pin_ids: [v] })),
   "route history": (cw, m, v) => routed(cw, (router) => router.route("tool", { history: { called_tool_ids: [v] } })),
-  "route feedback": (cw, m, v) =>
-    routed(cw, (router) => router.route("tool", { feedback: { records: [{ item_id: "x", success: [v] }] } })),
+  "route feedback": (cw, m, v) => routed(cw, (router) => router.route("tool", { feedback: { records: [{ item_id: "x", success: [v] }] } })),
   "route vector": (cw, m, v) => routed(cw, (router) => router.route("tool", { query_embedding: [v] })),
-  "cards": (cw, m, v) => routed(cw, (router) => router.cards(v)),
+  cards: (cw, m, v) => routed(cw, (router) => router.cards(v)),
   "cards ids": (cw, m, v) => routed(cw, (router) => router.cards({ candidate_ids: [v] })),
   "cards options": (cw, m, v) => routed(cw, (router, result) => router.cards(result, { budget_tokens: [v] })),
-  "browse": (cw, m, v) => routed(cw, (router) => router.browse({ path: v ?? 1 })),
+  browse: (cw, m, v) => routed(cw, (router) => router.browse({ path: v ?? 1 })),
   "browse id": (cw, m, v) => routed(cw, (router) => router.browse({ id: [v] })),
   "Router.hydrate": (cw, m, v) => routed(cw, (router) => router.hydrate(v)),
   "Router.hydrate schemas": (cw, m, v) => routed(cw, (router) => router.hydrate("x", { schemas: { x: [v] } })),
-  "selectionSchema": (cw, m, v) => routed(cw, (router) => router.selectionSchema({ candidate_ids: ["x"] }, { property_name: [v] })),
-  "validateSelection": (cw, m, v) => routed(cw, (router) => router.validateSelection(v, "x")),
+  selectionSchema: (cw, m, v) => routed(cw, (router) => router.selectionSchema({ candidate_ids: ["x"] }, { property_name: [v] })),
+  validateSelection: (cw, m, v) => routed(cw, (router) => router.validateSelection(v, "x")),
   "validateSelection answer": (cw, m, v) => routed(cw, (router, result) => router.validateSelection(result, [v])),
-  "toolsFor": (cw, m, v) => routed(cw, (router, result) => router.toolsFor(result, v)),
+  toolsFor: (cw, m, v) => routed(cw, (router, result) => router.toolsFor(result, v)),
   "Router.add": (cw, m, v) => routed(cw, (router) => router.add(v)),
   "Router.add tool": (cw, m, v) => routed(cw, (router) => router.add([spare({ id: "y" }), v])),
   "Router.add schema": (cw, m, v) => routed(cw, (router) => router.add([spare({ id: "y", args_schema: [v] })])),
   "Router.remove": (cw, m, v) => routed(cw, (router) => router.remove([v])),
-  "setEmbeddings": (cw, m, v) => routed(cw, (router) => router.setEmbeddings({ x: [v] })),
-  "explainRoute": (cw, m, v) => cw.explainRoute(v),
-  "renderCards": (cw, m, v) => cw.renderCards([v]),
-  "buildRoute": (cw, m, v) => m.buildRoute(v),
+  setEmbeddings: (cw, m, v) => routed(cw, (router) => router.setEmbeddings({ x: [v] })),
+  explainRoute: (cw, m, v) => cw.explainRoute(v),
+  renderCards: (cw, m, v) => cw.renderCards([v]),
+  buildRoute: (cw, m, v) => m.buildRoute(v),
   "buildRoute route": (cw, m, v) => routed(cw, (router) => m.buildRoute({ router, query: "tool", route: { top_k: [v] } })),
   "new DecisionStore": (cw, m, v) => new cw.DecisionStore(v === undefined ? null : v).free(),
   "new DecisionStore guardrails": (cw, m, v) => new cw.DecisionStore({ guardrails: [v] }).free(),
   "new DecisionStore embed": (cw, m, v) => new cw.DecisionStore({ embed: [v] }).free(),
-  "addGuardrails": (cw, m, v) => remembered(cw, (store) => store.addGuardrails({ v: [v] })),
-  "removeGuardrail": (cw, m, v) => remembered(cw, (store) => store.removeGuardrail([v])),
+  addGuardrails: (cw, m, v) => remembered(cw, (store) => store.addGuardrails({ v: [v] })),
+  removeGuardrail: (cw, m, v) => remembered(cw, (store) => store.removeGuardrail([v])),
   "DecisionStore.import": (cw, m, v) => remembered(cw, (store) => store.import(v)),
   "DecisionStore.import record": (cw, m, v) => remembered(cw, (store) => store.import({ decisions: [[v]] })),
   "DecisionStore.import options": (cw, m, v) => remembered(cw, (store) => store.import([], { mode: [v] })),
-  "exportSince": (cw, m, v) => remembered(cw, (store) => store.exportSince([v])),
+  exportSince: (cw, m, v) => remembered(cw, (store) => store.exportSince([v])),
   "buildCall tool_id": (cw, m, v) => routed(cw, (router) => m.buildCall({ router, tool_id: [v] })),
 };
 
@@ -293,9 +282,34 @@ const inObject = (value) => ({ k: value });
 
 /** Values that are refused everywhere: `[name, make, codes besides INVALID_INPUT]`. */
 export const REFUSED = [
-  ["a self-cycle", () => { const o = {}; o.self = o; return o; }, "CYCLE"],
-  ["a cycle of arrays", () => { const a = []; a.push([a]); return a; }, "CYCLE"],
-  ["a mutual cycle", () => { const a = {}; const b = { a }; a.b = b; return a; }, "CYCLE"],
+  [
+    "a self-cycle",
+    () => {
+      const o = {};
+      o.self = o;
+      return o;
+    },
+    "CYCLE",
+  ],
+  [
+    "a cycle of arrays",
+    () => {
+      const a = [];
+      a.push([a]);
+      return a;
+    },
+    "CYCLE",
+  ],
+  [
+    "a mutual cycle",
+    () => {
+      const a = {};
+      const b = { a };
+      a.b = b;
+      return a;
+    },
+    "CYCLE",
+  ],
   ["1,000 arrays", () => nested(1e3, inArray, 1), "TOO_DEEP"],
   ["100,000 arrays", () => nested(1e5, inArray, 1), "TOO_DEEP"],
   ["100,000 objects", () => nested(1e5, inObject, 1), "TOO_DEEP"],
@@ -304,14 +318,43 @@ export const REFUSED = [
   ["a proxy whose ownKeys throws", () => new Proxy({ a: 1 }, { ownKeys: thrower })],
   ["a proxy whose getPrototypeOf throws", () => new Proxy({ a: 1 }, { getPrototypeOf: thrower })],
   ["a proxy whose descriptors throw", () => new Proxy({ a: 1 }, { getOwnPropertyDescriptor: thrower })],
-  ["a revoked proxy", () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return proxy; }],
+  [
+    "a revoked proxy",
+    () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      return proxy;
+    },
+  ],
   ["an array that lies about its length", () => new Proxy([1], { get: (t, k) => (k === "length" ? 2 ** 31 : t[k]) }), "TOO_LARGE"],
   ["an array of infinite length", () => new Proxy([1], { get: (t, k) => (k === "length" ? Infinity : t[k]) }), "TOO_LARGE"],
   ["an array of length NaN", () => new Proxy([1], { get: (t, k) => (k === "length" ? NaN : t[k]) }), "TOO_LARGE"],
-  ["a getter that throws", () => ({ get a() { return thrower(); } })],
-  ["a getter that throws nothing", () => ({ get a() { throw undefined; } })],
+  [
+    "a getter that throws",
+    () => ({
+      get a() {
+        return thrower();
+      },
+    }),
+  ],
+  [
+    "a getter that throws nothing",
+    () => ({
+      get a() {
+        throw undefined;
+      },
+    }),
+  ],
   ["toJSON", () => ({ a: 1, toJSON: () => ({}) })],
-  ["a sparse array", () => { const a = [1]; a.length = 2 ** 32 - 1; return a; }, "TOO_LARGE"],
+  [
+    "a sparse array",
+    () => {
+      const a = [1];
+      a.length = 2 ** 32 - 1;
+      return a;
+    },
+    "TOO_LARGE",
+  ],
   // eslint-disable-next-line no-sparse-arrays
   ["an array with a hole", () => [1, , 2]],
   ["undefined in an array", () => [undefined]],
@@ -321,7 +364,13 @@ export const REFUSED = [
   ["a RegExp", () => /a/],
   ["a Promise", () => Promise.resolve(1)],
   ["an Error", () => new Error("x")],
-  ["a class instance", () => new (class Foo { a = 1; })()],
+  [
+    "a class instance",
+    () =>
+      new (class Foo {
+        a = 1;
+      })(),
+  ],
   ["a boxed string", () => new String("x")],
   ["a typed array", () => new Float64Array(2)],
   ["an ArrayBuffer", () => new ArrayBuffer(2)],
@@ -350,10 +399,26 @@ const EXPENSIVE = [
 
 /** Entry points of what tools, servers and models send. */
 const SENT = [
-  "ingestToolResult raw_output", "mcpResourceToEnvelope", "mcpResourceToEnvelope part", "mcpPromptToEnvelope", "mcpPromptToEnvelope message",
-  "mcpResultToEnvelope", "mcpResultToEnvelope part", "mcpResultToEnvelope structured", "ingestMcpResult result", "ingestMcpResult part",
-  "messagesToItems", "messagesToItems part", "findMessages", "findMessages list", "ingestMessages", "ingestMessages message", "syncMessages", "syncMessages message",
-  "mcpToToolDefinition", "mcpToToolResult",
+  "ingestToolResult raw_output",
+  "mcpResourceToEnvelope",
+  "mcpResourceToEnvelope part",
+  "mcpPromptToEnvelope",
+  "mcpPromptToEnvelope message",
+  "mcpResultToEnvelope",
+  "mcpResultToEnvelope part",
+  "mcpResultToEnvelope structured",
+  "ingestMcpResult result",
+  "ingestMcpResult part",
+  "messagesToItems",
+  "messagesToItems part",
+  "findMessages",
+  "findMessages list",
+  "ingestMessages",
+  "ingestMessages message",
+  "syncMessages",
+  "syncMessages message",
+  "mcpToToolDefinition",
+  "mcpToToolResult",
 ];
 
 /** Passes a value to an entry point, which must refuse it and go on as before. */
@@ -428,11 +493,20 @@ export const valueCases = {
   "what the caller's code throws is the cause"(cw, assert) {
     const { manager } = fixture(cw);
     const mine = new Error("mine");
-    const bad = { get a() { throw mine; } };
+    const bad = {
+      get a() {
+        throw mine;
+      },
+    };
     const error = refuses(cw, assert, "getter", () => manager.addFact({ key: "k", value: "v", metadata: bad }), ["INVALID_INPUT"]);
     assert.equal(error.cause, mine);
     assert.equal(error.path, "/metadata/a");
-    const items = { *[Symbol.iterator]() { yield item("g1"); throw mine; } };
+    const items = {
+      *[Symbol.iterator]() {
+        yield item("g1");
+        throw mine;
+      },
+    };
     assert.equal(refuses(cw, assert, "iterator", () => manager.ingestAll(items), ["INVALID_INPUT"]).cause, mine);
     assert.equal(manager.events.count(), 2, "nothing of the iterator was kept");
     manager.free();
@@ -449,24 +523,62 @@ export const valueCases = {
         },
       });
     let turn = 0;
-    const sly = { get text() { turn += 1; return turn === 1 ? "first" : 5; } };
+    const sly = {
+      get text() {
+        turn += 1;
+        return turn === 1 ? "first" : 5;
+      },
+    };
     manager.ingest(spy(Object.defineProperty(item("once"), "text", { ...Object.getOwnPropertyDescriptor(sly, "text") })));
     assert.equal(manager.events.get("once").text, "first");
-    assert.deepEqual([...reads.values()].filter((n) => n !== 1), []);
+    assert.deepEqual(
+      [...reads.values()].filter((n) => n !== 1),
+      [],
+    );
     reads.clear();
     manager.build(spy({ phase: "answer", query: "q", pin: [] }));
     manager.drilldown("artifact:result:c1", spy({ type: "head", chars: 3 }), spy({ inject: true }));
-    assert.deepEqual([...reads.values()].filter((n) => n !== 1), []);
+    assert.deepEqual(
+      [...reads.values()].filter((n) => n !== 1),
+      [],
+    );
     manager.free();
   },
 
   "a getter may use the manager it is passed to"(cw, assert) {
     const { manager } = fixture(cw);
-    manager.ingest({ ...item("outer"), get text() { manager.ingest(item("inner")); return "outer"; } });
-    manager.ingestAll([{ id: "o2", kind: "user_turn", get text() { return manager.build({ phase: "answer" }).prompt; } }]);
-    const values = { k: "v", get gone() { delete values.later; return 1; }, later: 2 };
+    manager.ingest({
+      ...item("outer"),
+      get text() {
+        manager.ingest(item("inner"));
+        return "outer";
+      },
+    });
+    manager.ingestAll([
+      {
+        id: "o2",
+        kind: "user_turn",
+        get text() {
+          return manager.build({ phase: "answer" }).prompt;
+        },
+      },
+    ]);
+    const values = {
+      k: "v",
+      get gone() {
+        delete values.later;
+        return 1;
+      },
+      later: 2,
+    };
     manager.ingest(item("shrinks", "t", { metadata: values }));
-    assert.deepEqual(manager.events.list().slice(-4).map((i) => i.id), ["inner", "outer", "o2", "shrinks"]);
+    assert.deepEqual(
+      manager.events
+        .list()
+        .slice(-4)
+        .map((i) => i.id),
+      ["inner", "outer", "o2", "shrinks"],
+    );
     assert.deepEqual(manager.events.get("shrinks").metadata, { k: "v", gone: 1 });
     manager.free();
   },

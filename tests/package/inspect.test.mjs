@@ -75,25 +75,59 @@ test("inspect serves to who knows the path, on this machine, under its own name"
   assert.match(page.body.toString(), /<meta name="contextweaver-file" content="session\.jsonl" \/>/);
   assert.deepEqual((await ask(address, `${pathname}file`)).body, await readFile(join(folder, "session.jsonl")));
   assert.equal((await ask(address, `${pathname}file`, { method: "HEAD" })).body.length, 0);
-  for (const name of ["page.js", "worker.js", "agent_bg.wasm", "gateway_bg.wasm", "LICENSES.txt", "samples/shop.jsonl", "samples/shop.meta.json", "samples/catalogs/git.json", "samples/poisoned.json", "samples/decisions.json"]) {
+  for (const name of [
+    "page.js",
+    "worker.js",
+    "agent_bg.wasm",
+    "gateway_bg.wasm",
+    "LICENSES.txt",
+    "samples/shop.jsonl",
+    "samples/shop.meta.json",
+    "samples/catalogs/git.json",
+    "samples/poisoned.json",
+    "samples/decisions.json",
+  ]) {
     assert.equal((await ask(address, pathname + name)).status, 200, name);
   }
   const other = `/${"0".repeat(32)}/`;
   for (const path of ["/", "/file", other, `${other}file`, pathname.slice(0, -1), `${pathname.slice(0, -2)}/file`, `/x${pathname}`, "/favicon.ico"]) {
     assert.equal((await ask(address, path)).status, 404, path);
   }
-  for (const name of ["../package.json", "%2e%2e/package.json", "samples/../../package.json", "samples/catalogs/../../../package.json", ".hidden.txt", "samples", "..%5cpackage.json", "/etc/hosts.txt", "a.wasm", "nope.js"]) {
+  for (const name of [
+    "../package.json",
+    "%2e%2e/package.json",
+    "samples/../../package.json",
+    "samples/catalogs/../../../package.json",
+    ".hidden.txt",
+    "samples",
+    "..%5cpackage.json",
+    "/etc/hosts.txt",
+    "a.wasm",
+    "nope.js",
+  ]) {
     assert.equal((await ask(address, pathname + name)).status, 404, name);
   }
-  for (const headers of [{ host: "evil.example" }, { host: `evil.example:${port}` }, { host: `127.0.0.1.evil.example:${port}` }, { origin: "http://evil.example" }, { origin: "null" }, { origin: "http://127.0.0.1:1" }]) {
+  for (const headers of [
+    { host: "evil.example" },
+    { host: `evil.example:${port}` },
+    { host: `127.0.0.1.evil.example:${port}` },
+    { origin: "http://evil.example" },
+    { origin: "null" },
+    { origin: "http://127.0.0.1:1" },
+  ]) {
     assert.equal((await ask(address, `${pathname}file`, headers)).status, 404, JSON.stringify(headers));
   }
   assert.equal((await ask(address, `${pathname}file`, { host: `localhost:${port}`, origin: `http://localhost:${port}` })).status, 200);
   for (const method of ["POST", "PUT", "OPTIONS", "DELETE"]) assert.equal((await ask(address, pathname, { method })).status, 405, method);
-  const beyond = Object.values(networkInterfaces()).flat().find(({ family, internal }) => family === "IPv4" && !internal);
+  const beyond = Object.values(networkInterfaces())
+    .flat()
+    .find(({ family, internal }) => family === "IPv4" && !internal);
   if (!beyond) return;
   const socket = connect({ host: beyond.address, port });
-  const reached = await once(socket, "connect").then(() => true, () => false);
+  const reached = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
   socket.destroy();
   assert.equal(reached, false, "it listens beyond this machine");
 });
@@ -106,7 +140,9 @@ test("inspect has another path each time, and ends with the program", async (t) 
   await assert.rejects(ask(first.address, "/"), /ECONNREFUSED/);
 });
 
-test("inspect opens a browser, unless it is told not to", { skip: process.platform === "linux" ? false : "the program that opens addresses is put into PATH as it is called on Linux" }, async (t) => {
+test("inspect opens a browser, unless it is told not to", {
+  skip: process.platform === "linux" ? false : "the program that opens addresses is put into PATH as it is called on Linux",
+}, async (t) => {
   const bin = join(folder, "fake-bin");
   await mkdir(bin, { recursive: true });
   const opened = join(bin, "opened.txt");

@@ -96,10 +96,22 @@ export const journalCases = {
 
     // All that may be functions, or hold some; names of what is built in are data.
     const embed = async (texts) => texts.map(() => [1]);
-    const all = { summarizer: { name: "mine", summarize: () => "short" }, embed, extractor: () => [], redaction_hooks: { mine: () => "x" }, get_blob: async () => undefined, item_scores: () => ({}), classifier: () => "public" };
+    const all = {
+      summarizer: { name: "mine", summarize: () => "short" },
+      embed,
+      extractor: () => [],
+      redaction_hooks: { mine: () => "x" },
+      get_blob: async () => undefined,
+      item_scores: () => ({}),
+      classifier: () => "public",
+    };
     for (const [options, functions, data] of [
       [all, Object.keys(all).sort(), {}],
-      [{ embed, embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25, hooks: undefined }, ["embed"], { embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25 }],
+      [
+        { embed, embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25, hooks: undefined },
+        ["embed"],
+        { embedding_weight: 0.25, estimator: "heuristic/v2", prices: "anthropic", thrift: 0.25 },
+      ],
     ]) {
       const given = new cw.ContextManager(options);
       given.ingest(item("u1", "hello"));
@@ -128,7 +140,10 @@ export const journalCases = {
     }
     const handle = "artifact:result:c0";
     const selector = { type: "rows", where: [{ column: "id", op: "=", value: 499 }] };
-    assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED" && error.hint.includes("drilldownAsync"));
+    assert.throws(
+      () => manager.drilldown(handle, selector),
+      (error) => error.code === "ARTIFACT_EXPIRED" && error.hint.includes("drilldownAsync"),
+    );
     const hidden = manager.recall("row of turn 0 499");
     assert.ok(!hidden.text.includes("row of turn 0 499") && hidden.unread.includes(handle), JSON.stringify(hidden));
     const found = await manager.recallAsync("row of turn 0 499");
@@ -145,11 +160,20 @@ export const journalCases = {
     assert.ok(manager.stats().artifact_bytes <= 60_000);
     kept.clear();
     const gone = turns.map((n) => `artifact:result:c${n}`).find((one) => !manager.artifacts.exists(one));
-    await assert.rejects(() => manager.drilldownAsync(gone, selector), (error) => error.code === "ARTIFACT_EXPIRED");
-    await assert.rejects(() => manager.drilldownAsync("artifact:none", selector), (error) => error.code === "ARTIFACT_NOT_FOUND");
+    await assert.rejects(
+      () => manager.drilldownAsync(gone, selector),
+      (error) => error.code === "ARTIFACT_EXPIRED",
+    );
+    await assert.rejects(
+      () => manager.drilldownAsync("artifact:none", selector),
+      (error) => error.code === "ARTIFACT_NOT_FOUND",
+    );
     const other = new cw.ContextManager({ get_blob: async () => new Uint8Array(3), limits: { max_store_bytes: 60_000, eviction: "lru" } });
     for (let n = 0; n < 6; n += 1) turn(other, n, 500);
-    await assert.rejects(() => other.drilldownAsync(handle, selector), (error) => error.code === "INVALID_INPUT" && error.path === "/bytes");
+    await assert.rejects(
+      () => other.drilldownAsync(handle, selector),
+      (error) => error.code === "INVALID_INPUT" && error.path === "/bytes",
+    );
     manager.free();
     other.free();
   },
@@ -163,24 +187,61 @@ export const journalCases = {
     turn(manager, 2);
     const third = manager.exportSince(second.cursor);
     const bare = cw.ContextManager.restore(first.changes);
-    assert.deepEqual(bare.restored.missing_blobs, first.blobs.map(({ hash }) => hash));
+    assert.deepEqual(
+      bare.restored.missing_blobs,
+      first.blobs.map(({ hash }) => hash),
+    );
     assert.ok(bare.build(QUERY).prompt.includes("turn 0"));
     const gap = [...first.changes, ...third.changes];
-    assert.throws(() => cw.ContextManager.restore(gap), (error) =>
-      error.code === "JOURNAL_DAMAGED" && error.message.includes("parts 2 to 2 are missing") && error.details.findings === 1);
+    assert.throws(
+      () => cw.ContextManager.restore(gap),
+      (error) => error.code === "JOURNAL_DAMAGED" && error.message.includes("parts 2 to 2 are missing") && error.details.findings === 1,
+    );
     const torn = [...first.changes, second.changes[0].slice(0, 300), ...third.changes];
-    assert.throws(() => cw.ContextManager.restore(torn), (error) => error.code === "JOURNAL_DAMAGED" && error.path === "/1");
+    assert.throws(
+      () => cw.ContextManager.restore(torn),
+      (error) => error.code === "JOURNAL_DAMAGED" && error.path === "/1",
+    );
     const saved = cw.ContextManager.restore(torn, { salvage: true });
     assert.equal(saved.restored.cursor, null);
-    assert.deepEqual(saved.restored.findings.map(({ part, code }) => [part, code]), [[1, "JOURNAL_DAMAGED"], [null, "JOURNAL_DAMAGED"]]);
-    assert.deepEqual(saved.events.list().map(({ id }) => id).filter((id) => id.startsWith("u")), ["u0", "u2"]);
+    assert.deepEqual(
+      saved.restored.findings.map(({ part, code }) => [part, code]),
+      [
+        [1, "JOURNAL_DAMAGED"],
+        [null, "JOURNAL_DAMAGED"],
+      ],
+    );
+    assert.deepEqual(
+      saved.events
+        .list()
+        .map(({ id }) => id)
+        .filter((id) => id.startsWith("u")),
+      ["u0", "u2"],
+    );
     assert.ok(saved.exportSince(undefined, { first: 3 }).whole);
-    for (const [bad, code] of [[["x"], "JOURNAL_DAMAGED"], ["{}", "JOURNAL_DAMAGED"], [[5], "INVALID_INPUT"]]) {
-      assert.throws(() => cw.ContextManager.restore(bad), (error) => error.code === code, JSON.stringify(bad));
+    for (const [bad, code] of [
+      [["x"], "JOURNAL_DAMAGED"],
+      ["{}", "JOURNAL_DAMAGED"],
+      [[5], "INVALID_INPUT"],
+    ]) {
+      assert.throws(
+        () => cw.ContextManager.restore(bad),
+        (error) => error.code === code,
+        JSON.stringify(bad),
+      );
     }
-    assert.throws(() => manager.exportSince("x"), (error) => error.code === "INVALID_INPUT" && error.path === "/cursor");
-    assert.throws(() => manager.exportSince(undefined, { part_bytes: 5 }), (error) => error.code === "OUT_OF_RANGE" && error.path === "/part_bytes");
-    assert.throws(() => manager.exportSince(undefined, { wholly: true }), (error) => error.code === "UNKNOWN_FIELD");
+    assert.throws(
+      () => manager.exportSince("x"),
+      (error) => error.code === "INVALID_INPUT" && error.path === "/cursor",
+    );
+    assert.throws(
+      () => manager.exportSince(undefined, { part_bytes: 5 }),
+      (error) => error.code === "OUT_OF_RANGE" && error.path === "/part_bytes",
+    );
+    assert.throws(
+      () => manager.exportSince(undefined, { wholly: true }),
+      (error) => error.code === "UNKNOWN_FIELD",
+    );
   },
 
   "what is forgotten is nowhere"(cw, assert) {
@@ -195,7 +256,10 @@ export const journalCases = {
     const everything = `${JSON.stringify(manager)}${changes.join("")}${prompts(manager).join("")}`;
     assert.ok(!everything.includes("Augusta") && !everything.includes("row of turn 0") && everything.includes("list the rows"));
     assert.equal(blobs.length, 0);
-    assert.throws(() => manager.forget("nobody"), (error) => error.code === "NOT_FOUND" && error.path === "/item_id");
+    assert.throws(
+      () => manager.forget("nobody"),
+      (error) => error.code === "NOT_FOUND" && error.path === "/item_id",
+    );
   },
 
   async "a session is saved after each turn and opened again"(cw, assert) {
@@ -220,7 +284,10 @@ export const journalCases = {
     place.kept.fails = 1;
     turn(session.manager, 8);
     turn(twin, 8);
-    await assert.rejects(() => session.save(), (error) => error.message === "the disk is full");
+    await assert.rejects(
+      () => session.save(),
+      (error) => error.message === "the disk is full",
+    );
     turn(session.manager, 9);
     turn(twin, 9);
     await Promise.all([session.save(), session.save()]);
@@ -230,7 +297,10 @@ export const journalCases = {
     turn(again.manager, 10);
     await again.save();
     turn(session.manager, 10);
-    await assert.rejects(() => session.save(), (error) => error.code === "CONFLICT");
+    await assert.rejects(
+      () => session.save(),
+      (error) => error.code === "CONFLICT",
+    );
     const compacted = await again.compact();
     assert.equal(place.kept.parts.length, compacted.sequence - place.kept.first);
     const after = await cw.openSession(place);
@@ -310,7 +380,10 @@ export const journalCases = {
       await session.save();
     }
     place.kept.parts[2] = place.kept.parts[2].replace("turn 2", "turn 5");
-    await assert.rejects(() => cw.openSession(place), (error) => error.code === "JOURNAL_DAMAGED");
+    await assert.rejects(
+      () => cw.openSession(place),
+      (error) => error.code === "JOURNAL_DAMAGED",
+    );
     const saved = await cw.openSession(place, { salvage: true });
     assert.ok(saved.findings.length > 0 && saved.manager.events.count() > 0);
     await saved.save();

@@ -13,25 +13,54 @@ import { ConfigurableModel } from "langchain/chat_models/universal";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
 import {
-  ANSWER, BUDGET, CALLS, DONE, FIND_ROW, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
-  holdsTheSession, longRun, manyTools, orders, partOf, script, textsOf,
+  ANSWER,
+  BUDGET,
+  CALLS,
+  DONE,
+  FIND_ROW,
+  PICTURE,
+  QUESTION,
+  READ,
+  RUN_BUDGETS,
+  RUN_INSTRUCTIONS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  costly,
+  evicted,
+  holdsTheCost,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  manyTools,
+  orders,
+  partOf,
+  script,
+  textsOf,
 } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("langchain", { "entry.mjs": `export * from "contextweaver/langchain"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("langchain", {
+  "entry.mjs": `export * from "contextweaver/langchain"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const LIMIT = { recursionLimit: 1_000 };
 
 /** The schemas that are of Zod; the others are JSON Schema. */
 const SCHEMAS = { export_orders: z.object({ since: z.string().optional() }), take_picture: z.object({}) };
-const picture = [{ type: "text", text: "the desk" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } }];
+const picture = [
+  { type: "text", text: "the desk" },
+  { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } },
+];
 
 /** The tools of the session as the framework has them. */
 function sdkTools() {
   const { tools, executed } = manyTools();
-  const made = tools.map(({ name, description, schema, run }) => tool(async () => (name === "take_picture" ? (run(), picture) : run()), { name, description, schema: SCHEMAS[name] ?? schema }));
+  const made = tools.map(({ name, description, schema, run }) =>
+    tool(async () => (name === "take_picture" ? (run(), picture) : run()), { name, description, schema: SCHEMAS[name] ?? schema }),
+  );
   return { tools: made, executed };
 }
 
@@ -56,7 +85,10 @@ class ScriptedModel extends BaseChatModel {
     const { content, tool_calls = [], usage_metadata } = await this.next({ messages, tools: this.offered, settings: this.settings });
     const pieces = [
       ...(typeof content === "string" ? [...content].map((letter) => ({ content: letter })) : [{ content }]),
-      ...tool_calls.flatMap(({ id, name, args }, index) => [{ content: "", tool_call_chunks: [{ id, name, args: "", index }] }, { content: "", tool_call_chunks: [{ args: JSON.stringify(args), index }] }]),
+      ...tool_calls.flatMap(({ id, name, args }, index) => [
+        { content: "", tool_call_chunks: [{ id, name, args: "", index }] },
+        { content: "", tool_call_chunks: [{ args: JSON.stringify(args), index }] },
+      ]),
       ...(usage_metadata ? [{ content: "", usage_metadata }] : []),
     ];
     for (const piece of pieces) {
@@ -70,7 +102,14 @@ const call = (id, name, args) => ({ type: "tool_call", id, name, args });
 const asks = (...tool_calls) => ({ content: "", tool_calls });
 const says = (content) => ({ content });
 
-const sentTexts = (messages) => textsOf(messages.map(({ content, tool_calls = [], tool_call_id = "" }) => [content, tool_call_id, tool_calls.map(({ id, name, args }) => [id, name, JSON.stringify(args)])]));
+const sentTexts = (messages) =>
+  textsOf(
+    messages.map(({ content, tool_calls = [], tool_call_id = "" }) => [
+      content,
+      tool_call_id,
+      tool_calls.map(({ id, name, args }) => [id, name, JSON.stringify(args)]),
+    ]),
+  );
 const definition = ({ name, description, schema, function: inner }) => JSON.stringify(inner ?? { name, description, schema: schema && toJsonSchema(schema) });
 
 /** What every provider wants, within the budget. */
@@ -82,12 +121,22 @@ function accepts({ messages, tools, settings = {} }, budget = BUDGET) {
     const calls = (message.tool_calls ?? []).map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
     // Calls stand in the content, too, for Anthropic; LangChain's converter for OpenAI takes them out.
     const content = Array.isArray(message.content) ? message.content.filter(({ type }) => type !== "tool_use") : message.content;
-    return { role: roles[message.type], content, ...(calls.length > 0 && { tool_calls: calls }), ...(message.type === "tool" && { tool_call_id: message.tool_call_id }) };
+    return {
+      role: roles[message.type],
+      content,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(message.type === "tool" && { tool_call_id: message.tool_call_id }),
+    };
   });
   assert.equal(PROVIDER_RULES["openai-chat"]({ messages: chat }), undefined);
-  assert.ok(chat.every(({ role }, at) => role !== "system" || at === 0), "instructions below the beginning");
+  assert.ok(
+    chat.every(({ role }, at) => role !== "system" || at === 0),
+    "instructions below the beginning",
+  );
   const { response_format: { json_schema: answer } = {} } = settings;
-  const tokens = sentTexts(messages).concat(tools.map(definition), answer ? [JSON.stringify(toJsonSchema(answer.schema))] : []).reduce((sum, text) => sum + countTokens(text), 0);
+  const tokens = sentTexts(messages)
+    .concat(tools.map(definition), answer ? [JSON.stringify(toJsonSchema(answer.schema))] : [])
+    .reduce((sum, text) => sum + countTokens(text), 0);
   assert.ok(tokens <= budget, `${tokens} tokens`);
 }
 
@@ -96,7 +145,10 @@ function scripted() {
   const next = script();
   return (options) => {
     accepts(options);
-    const { text, calls = [] } = next({ sent: [sentTexts(options.messages), options.messages.map(({ content }) => content)], offered: options.tools.map(({ name }) => name) });
+    const { text, calls = [] } = next({
+      sent: [sentTexts(options.messages), options.messages.map(({ content }) => content)],
+      offered: options.tools.map(({ name }) => name),
+    });
     return text === undefined ? asks(...calls.map(({ id, name, input }) => call(id, name, input))) : says(text);
   };
 }
@@ -130,12 +182,19 @@ for (const [name, run] of Object.entries(HOW)) {
     assert.equal(messages.at(-1).text, ANSWER);
     assert.equal(steps.length, STEPS);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    assert.deepEqual(
+      steps.flatMap(({ warnings }) => warnings),
+      [],
+    );
     // Nothing was said twice, and nothing is lost: in the log as in the state of the graph.
     holdsTheSession(cw.manager, executed);
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
-    assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
+    assert.deepEqual(called, [
+      ["find_tools", "c1b"],
+      ["recall", "again"],
+      ["drilldown", "last"],
+    ]);
     cw.free();
   });
 
@@ -146,7 +205,12 @@ for (const [name, run] of Object.entries(HOW)) {
       const requests = [];
       const model = new ScriptedModel((options) => {
         accepts(options, Infinity);
-        const [system, ...messages] = options.messages.map(({ type, content, tool_calls: calls = [], tool_call_id: of }) => ({ type, content, calls: calls.map(({ id, name: called, args }) => [id, called, args]), of }));
+        const [system, ...messages] = options.messages.map(({ type, content, tool_calls: calls = [], tool_call_id: of }) => ({
+          type,
+          content,
+          calls: calls.map(({ id, name: called, args }) => [id, called, args]),
+          of,
+        }));
         requests.push(JSON.parse(JSON.stringify({ head: [system, options.tools.map(definition), options.settings], messages })));
         const { text, calls = [] } = next();
         return { ...says(text), tool_calls: calls.map(({ id, name: called, input }) => call(id, called, input)) };
@@ -223,8 +287,19 @@ for (const [name, run] of Object.entries(HOW)) {
 
   test(`LangChain, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
     const controller = new AbortController();
-    const fail = tool(async () => { throw new Error("the disk is full"); }, { name: "fail", description: "Fails", schema: z.object({}) });
-    const hang = tool(async (_, { signal }) => { controller.abort(); signal.throwIfAborted(); }, { name: "hang", description: "Hangs", schema: z.object({}) });
+    const fail = tool(
+      async () => {
+        throw new Error("the disk is full");
+      },
+      { name: "fail", description: "Fails", schema: z.object({}) },
+    );
+    const hang = tool(
+      async (_, { signal }) => {
+        controller.abort();
+        signal.throwIfAborted();
+      },
+      { name: "hang", description: "Hangs", schema: z.object({}) },
+    );
     const texts = [];
     const turns = [asks(call("f", "fail", {})), asks(call("h", "hang", {})), says("done")];
     const model = new ScriptedModel((options) => {
@@ -250,7 +325,9 @@ for (const [name, run] of Object.entries(HOW)) {
     const model = new ScriptedModel((options) => {
       accepts(options);
       texts.push(sentTexts(options.messages).join("\n"));
-      return [asks(call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Bop" })), asks(call("p3", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done");
+      return (
+        [asks(call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Bop" })), asks(call("p3", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done")
+      );
     });
     const cw = contextWeaver({ budget_tokens: BUDGET });
     const middleware = [cw, humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
@@ -271,14 +348,20 @@ for (const [name, run] of Object.entries(HOW)) {
 
   test(`LangChain, ${name}: threads of one agent have nothing of each other`, async () => {
     const texts = [];
-    const read = tool(async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })), { name: "read", description: "Read the orders", schema: z.object({ of: z.string() }) });
+    const read = tool(async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })), {
+      name: "read",
+      description: "Read the orders",
+      schema: z.object({ of: z.string() }),
+    });
     const model = new ScriptedModel((options) => {
       accepts(options);
       const text = sentTexts(options.messages).join("\n");
       texts.push(text);
       const { type, content } = options.messages.at(-1);
       if (type === "tool") return says("read");
-      return content.startsWith("look") ? asks(call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW })) : asks(call("same", "read", { of: content }));
+      return content.startsWith("look")
+        ? asks(call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))
+        : asks(call("same", "read", { of: content }));
     });
     const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
     const agent = createAgent({ model, tools: [read], middleware: [cw], checkpointer: new MemorySaver() });
@@ -299,7 +382,10 @@ for (const [name, run] of Object.entries(HOW)) {
     const model = new ScriptedModel((options) => {
       accepts(options);
       const results = options.messages.filter(({ type }) => type === "tool").length;
-      return [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ?? says(options.messages.at(-1).content);
+      return (
+        [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ??
+        says(options.messages.at(-1).content)
+      );
     });
     const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (_, conversation) => keys.add(conversation) });
     const agent = createAgent({ model, tools: [read], middleware: [cw] });
@@ -354,7 +440,12 @@ test("LangChain: a call is known by the name of its model, and what it cost is r
     [configurable, "claude-opus-4-5"],
     [new ScriptedModel(() => says("")), "ScriptedModel"],
   ]) {
-    for (const [answer, isPaid] of [[message, true], [{ structuredResponse: {}, messages: [message, new AIMessage("done")] }, true], [new AIMessage("yes"), false], [new Command({ update: {} }), false]]) {
+    for (const [answer, isPaid] of [
+      [message, true],
+      [{ structuredResponse: {}, messages: [message, new AIMessage("done")] }, true],
+      [new AIMessage("yes"), false],
+      [new Command({ update: {} }), false],
+    ]) {
       const cw = contextWeaver({ budget_tokens: BUDGET });
       const messages = [new HumanMessage({ id: "m", content: "word ".repeat(400) })];
       const request = { model, messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: thread("t") };
@@ -389,7 +480,10 @@ test("LangChain: a tool that is demanded is offered, whatever the query brings",
   const { tools } = sdkTools();
   let offered;
   const model = new ScriptedModel(({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
-  const demand = { name: "demand", wrapModelCall: (request, handler) => handler({ ...request, toolChoice: { type: "function", function: { name: "take_picture" } } }) };
+  const demand = {
+    name: "demand",
+    wrapModelCall: (request, handler) => handler({ ...request, toolChoice: { type: "function", function: { name: "take_picture" } } }),
+  };
   const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
   await createAgent({ model, tools, middleware: [demand, cw] }).invoke({ messages: [user("Archive the mail of group 4.")] });
   assert.ok(offered.includes("take_picture") && offered.length < 8, `${offered}`);
@@ -400,17 +494,42 @@ test("LangChain: messages that have room are the very objects of the state", asy
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } };
   const messages = [
     new SystemMessage({ content: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }] }),
-    new HumanMessage({ content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}`, detail: "low" } }, image], name: "ada" }),
+    new HumanMessage({
+      content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}`, detail: "low" } }, image],
+      name: "ada",
+    }),
     new AIMessage({
-      content: [{ type: "thinking", thinking: "I should look.", signature: "c2ln" }, { type: "text", text: "Let me look." }, { type: "tool_use", id: "a", name: "look", input: { deep: true } }],
+      content: [
+        { type: "thinking", thinking: "I should look.", signature: "c2ln" },
+        { type: "text", text: "Let me look." },
+        { type: "tool_use", id: "a", name: "look", input: { deep: true } },
+      ],
       tool_calls: [call("a", "look", { deep: true }), call("b", "look", { deep: 1.5 })],
       response_metadata: { model_provider: "anthropic" },
     }),
-    new ToolMessage({ tool_call_id: "a", content: [{ type: "text", text: "a cat" }, { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE }], artifact: { raw: 1 } }),
+    new ToolMessage({
+      tool_call_id: "a",
+      content: [
+        { type: "text", text: "a cat" },
+        { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE },
+      ],
+      artifact: { raw: 1 },
+    }),
     new ToolMessage({ tool_call_id: "b", content: "no eyes", status: "error" }),
-    new AIMessage({ content: [{ type: "reasoning", reasoning: "Clearly." }, { type: "text", text: "A cat." }], response_metadata: { output_version: "v1" } }),
+    new AIMessage({
+      content: [
+        { type: "reasoning", reasoning: "Clearly." },
+        { type: "text", text: "A cat." },
+      ],
+      response_metadata: { output_version: "v1" },
+    }),
     new AIMessage("ok"),
-    new HumanMessage({ content: [{ type: "audio", source_type: "base64", mime_type: "audio/wav", data: PICTURE }, { type: "text", text: "And now?" }] }),
+    new HumanMessage({
+      content: [
+        { type: "audio", source_type: "base64", mime_type: "audio/wav", data: PICTURE },
+        { type: "text", text: "And now?" },
+      ],
+    }),
   ];
   const got = await sent(messages);
   assert.equal(got.messages.length, messages.length);
@@ -423,8 +542,23 @@ test("LangChain: what is made anew is of the framework's classes, with its image
   const rows = JSON.stringify(orders());
   const messages = [
     new HumanMessage("Look."),
-    new AIMessage({ content: [{ type: "text", text: "Let me look." }, { type: "tool_use", id: "a", name: "look", input: {} }], tool_calls: [call("a", "look", {})] }),
-    new ToolMessage({ tool_call_id: "a", name: "look", content: [{ type: "text", text: rows }, { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE }], artifact: { raw: 1 }, id: "kept" }),
+    new AIMessage({
+      content: [
+        { type: "text", text: "Let me look." },
+        { type: "tool_use", id: "a", name: "look", input: {} },
+      ],
+      tool_calls: [call("a", "look", {})],
+    }),
+    new ToolMessage({
+      tool_call_id: "a",
+      name: "look",
+      content: [
+        { type: "text", text: rows },
+        { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE },
+      ],
+      artifact: { raw: 1 },
+      id: "kept",
+    }),
     new AIMessage({ content: "", tool_calls: [call("b", "look", {})] }),
     new ToolMessage({ tool_call_id: "b", content: rows, status: "error" }),
     new HumanMessage("What is it?"),
@@ -434,7 +568,10 @@ test("LangChain: what is made anew is of the framework's classes, with its image
   const [, , seen, , failed] = got.messages;
   assert.ok(ToolMessage.isInstance(seen) && seen instanceof ToolMessage);
   assert.deepEqual([seen.tool_call_id, seen.name, seen.id, seen.artifact], ["a", "look", "kept", { raw: 1 }]);
-  assert.deepEqual(seen.content.map(({ type }) => type), ["text", "image_url"]);
+  assert.deepEqual(
+    seen.content.map(({ type }) => type),
+    ["text", "image_url"],
+  );
   assert.equal(seen.content[1].image_url.url, `data:image/png;base64,${PICTURE}`);
   assert.match(seen.content[0].text, /drilldown artifact:result:a/);
   assert.equal(failed.status, "error");
@@ -457,7 +594,10 @@ test("LangChain: a call whose arguments were no JSON keeps its id with the answe
     const got = await sent(messages(fields), { steps });
     accepts(got);
     const [, answer, result] = got.messages;
-    assert.deepEqual(answer.tool_calls.map(({ id, name, args }) => ({ id, name, args })), [{ id: "c1", name: "look", args: { input: broken.args } }]);
+    assert.deepEqual(
+      answer.tool_calls.map(({ id, name, args }) => ({ id, name, args })),
+      [{ id: "c1", name: "look", args: { input: broken.args } }],
+    );
     assert.deepEqual([result.tool_call_id, result.text], ["c1", "Error: no JSON"]);
     assert.deepEqual(steps[0].warnings, []);
   }
@@ -470,10 +610,19 @@ test("LangChain: results and answers of which the conversation has no class", as
   const stub = got.messages[2];
   assert.ok(stub instanceof ToolMessage && stub.status === "error" && stub.name === "look");
   assert.equal(stub.lc_id.at(-1), "ToolMessage");
-  assert.deepEqual(steps[0].warnings.map(({ code }) => code), ["RESULT_MISSING"]);
+  assert.deepEqual(
+    steps[0].warnings.map(({ code }) => code),
+    ["RESULT_MISSING"],
+  );
   // A log that was kept elsewhere: the conversation has none of its messages.
   const manager = new ContextManager();
-  manager.ingestMessages([{ role: "user", content: "Hello." }, { role: "assistant", content: "Hello, Ada." }], "openai-chat");
+  manager.ingestMessages(
+    [
+      { role: "user", content: "Hello." },
+      { role: "assistant", content: "Hello, Ada." },
+    ],
+    "openai-chat",
+  );
   const [, answer, question] = (await sent([new HumanMessage("Who am I?")], { manager: () => manager })).messages;
   assert.ok(AIMessage.isInstance(answer) && answer.text === "Hello, Ada." && answer.tool_calls.length === 0);
   assert.equal(question.text, "Who am I?");
@@ -488,7 +637,11 @@ test("LangChain: tools that the provider runs are always offered, and lists that
   for (const name of ["web_search", "take_picture", "export_orders", "find_tools"]) assert.ok(names.includes(name), `${names}`);
   assert.ok(names.length < 25);
   const records = Array.from({ length: 900 }, (_, n) => ({ type: n === 7 ? "refund" : "order", id: n }));
-  const data = await sent([new HumanMessage("Look."), new AIMessage({ content: "", tool_calls: [call("a", "look", {})] }), new ToolMessage({ tool_call_id: "a", content: records })]);
+  const data = await sent([
+    new HumanMessage("Look."),
+    new AIMessage({ content: "", tool_calls: [call("a", "look", {})] }),
+    new ToolMessage({ tool_call_id: "a", content: records }),
+  ]);
   accepts(data);
   assert.match(data.messages[2].content, /900 items/);
 });
@@ -511,12 +664,18 @@ test("LangChain: what cannot be is said before the model is asked", async () => 
   await fails({}, [named("old", z3.object({}))], "hi", { code: "UNSUPPORTED", path: "/tools/0/schema" });
   await fails({ budget_tokens: 50 }, [], "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
   const { tools } = await sent([new HumanMessage("hi")], { tools: [named("old", z3.object({}))], toJsonSchema });
-  assert.deepEqual(tools.map(({ name }) => name), ["old"]);
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ["old"],
+  );
   // What is left out for want of room is told.
   const steps = [];
   const large = tool(async () => 1, { name: "large", description: "word ".repeat(400), schema: z.object({}) });
   await sent([new HumanMessage("hi")], { tools: [large, named("one")], budget: 700, always: ["large"], steps });
-  assert.deepEqual(steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]), [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]]);
+  assert.deepEqual(
+    steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]),
+    [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]],
+  );
   for (const [options, code, path] of [
     [{}, "MISSING_FIELD", "/budget_tokens"],
     [{ budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],
@@ -528,6 +687,9 @@ test("LangChain: what cannot be is said before the model is asked", async () => 
     [{ budget_tokens: 8_000, manager: new ContextManager() }, "INVALID_INPUT", "/manager"],
     [undefined, "INVALID_INPUT", undefined],
   ]) {
-    assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    assert.throws(
+      () => contextWeaver(options),
+      (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+    );
   }
 });

@@ -8,7 +8,10 @@ import { here, manifest, packageDir, run, tarball } from "./harness.mjs";
 
 test("publint has nothing to say", async () => {
   const { messages } = await publint({ pkgDir: packageDir, strict: true, pack: "npm" });
-  assert.deepEqual(messages.map((message) => formatMessage(message, manifest)), []);
+  assert.deepEqual(
+    messages.map((message) => formatMessage(message, manifest)),
+    [],
+  );
 });
 
 test("attw finds the types from every resolution mode", async () => {

@@ -11,17 +11,57 @@ export function random(seed) {
 
 const ICONS = [{ src: "https://x.test/i.png", mimeType: "image/png", sizes: ["48x48"], theme: "dark" }];
 const ANNOTATIONS = { audience: ["user", "assistant"], priority: 0.5, lastModified: "2025-01-12T15:00:58Z" };
-const SCHEMA = { type: "object", properties: { a: { type: "string", enum: ["x"] }, b: { type: "array", items: { type: "integer", minimum: 1 } } }, required: ["a"], additionalProperties: false, $defs: { d: {} }, description: "d" };
+const SCHEMA = {
+  type: "object",
+  properties: { a: { type: "string", enum: ["x"] }, b: { type: "array", items: { type: "integer", minimum: 1 } } },
+  required: ["a"],
+  additionalProperties: false,
+  $defs: { d: {} },
+  description: "d",
+};
 
 /** A valid entry of each list. */
 export const ENTRIES = {
   tools: (name) => ({
-    name, title: "T", description: "Does something for a test.", icons: ICONS, inputSchema: SCHEMA, outputSchema: { type: "object", properties: { r: { type: "string" } }, required: ["r"] },
-    annotations: { title: "T", readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }, execution: { taskSupport: "optional" }, _meta: { own: 1 },
+    name,
+    title: "T",
+    description: "Does something for a test.",
+    icons: ICONS,
+    inputSchema: SCHEMA,
+    outputSchema: { type: "object", properties: { r: { type: "string" } }, required: ["r"] },
+    annotations: { title: "T", readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    execution: { taskSupport: "optional" },
+    _meta: { own: 1 },
   }),
-  resources: (name) => ({ uri: `test://${name}`, name, title: "T", description: "d", mimeType: "text/plain", size: 5, icons: ICONS, annotations: ANNOTATIONS, _meta: { own: 1 } }),
-  resourceTemplates: (name) => ({ uriTemplate: `test://${name}/{x}`, name, title: "T", description: "d", mimeType: "text/plain", icons: ICONS, annotations: ANNOTATIONS, _meta: { own: 1 } }),
-  prompts: (name) => ({ name, title: "T", description: "d", icons: ICONS, arguments: [{ name: "a", title: "A", description: "d", required: true }], _meta: { own: 1 } }),
+  resources: (name) => ({
+    uri: `test://${name}`,
+    name,
+    title: "T",
+    description: "d",
+    mimeType: "text/plain",
+    size: 5,
+    icons: ICONS,
+    annotations: ANNOTATIONS,
+    _meta: { own: 1 },
+  }),
+  resourceTemplates: (name) => ({
+    uriTemplate: `test://${name}/{x}`,
+    name,
+    title: "T",
+    description: "d",
+    mimeType: "text/plain",
+    icons: ICONS,
+    annotations: ANNOTATIONS,
+    _meta: { own: 1 },
+  }),
+  prompts: (name) => ({
+    name,
+    title: "T",
+    description: "d",
+    icons: ICONS,
+    arguments: [{ name: "a", title: "A", description: "d", required: true }],
+    _meta: { own: 1 },
+  }),
 };
 /** The field by which an entry is asked for. */
 export const KEYS = { tools: "name", resources: "uri", resourceTemplates: "uriTemplate", prompts: "name" };
@@ -36,10 +76,23 @@ export const RESULTS = {
       { type: "resource", resource: { uri: "test://b", blob: "aGVsbG8=" } },
       { type: "resource_link", uri: "test://l", name: "l", size: 5, icons: ICONS },
     ],
-    structuredContent: { r: "x" }, isError: false, _meta: { own: 1 },
+    structuredContent: { r: "x" },
+    isError: false,
+    _meta: { own: 1 },
   },
-  "resources/read": { contents: [{ uri: "test://r", mimeType: "text/plain", text: "inner", _meta: {} }, { uri: "test://b", blob: "aGVsbG8=" }] },
-  "prompts/get": { description: "d", messages: [{ role: "user", content: { type: "text", text: "hello" } }, { role: "assistant", content: { type: "image", data: "aGVsbG8=", mimeType: "image/png" } }] },
+  "resources/read": {
+    contents: [
+      { uri: "test://r", mimeType: "text/plain", text: "inner", _meta: {} },
+      { uri: "test://b", blob: "aGVsbG8=" },
+    ],
+  },
+  "prompts/get": {
+    description: "d",
+    messages: [
+      { role: "user", content: { type: "text", text: "hello" } },
+      { role: "assistant", content: { type: "image", data: "aGVsbG8=", mimeType: "image/png" } },
+    ],
+  },
 };
 
 const ODD = [null, true, 0, -1.5, "", "odd", [], [null], {}, { a: 1 }, ["a", "a", 5]];
@@ -64,13 +117,19 @@ export function malformed(valueOf, spared, several = 100) {
   const isSpared = (path) => path.length === 1 && spared.includes(path[0]);
   const all = places(valueOf("x")).filter((path) => !isSpared(path));
   const out = [];
-  const add = (changes) => out.push(changes.reduce((value, [path, odd]) => {
-    try {
-      return replaced(value, path, odd);
-    } catch {
-      return value; // An earlier change took the place away.
-    }
-  }, valueOf(`case_${out.length}`)));
+  const add = (changes) =>
+    out.push(
+      changes.reduce(
+        (value, [path, odd]) => {
+          try {
+            return replaced(value, path, odd);
+          } catch {
+            return value; // An earlier change took the place away.
+          }
+        },
+        valueOf(`case_${out.length}`),
+      ),
+    );
   for (const path of all) for (const odd of [undefined, ...ODD]) add([[path, odd]]);
   for (let count = 0; count < several; count += 1) add(Array.from({ length: 2 + next(3) }, () => [all[next(all.length)], ODD[next(ODD.length)]]));
   return out;

@@ -12,13 +12,37 @@ import * as test7 from "ai/test";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
 import {
-  ANSWER, BUDGET, DONE, FIND_ROW, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun,
-  holdsTheSession, longRun, manyTools, orders, partOf, script, textsOf,
+  ANSWER,
+  BUDGET,
+  DONE,
+  FIND_ROW,
+  PICTURE,
+  QUESTION,
+  READ,
+  RUN_BUDGETS,
+  RUN_INSTRUCTIONS,
+  RUN_STEPS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  costly,
+  evicted,
+  holdsTheCost,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  manyTools,
+  orders,
+  partOf,
+  script,
+  textsOf,
 } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("mastra", { "entry.mjs": `export * from "contextweaver/mastra"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("mastra", {
+  "entry.mjs": `export * from "contextweaver/mastra"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 /** The versions of the interface of models that the framework speaks. */
@@ -29,7 +53,13 @@ const USAGE = {
 };
 
 /** What the model is shown of the tool that takes a picture. */
-const shown = () => ({ type: "content", value: [{ type: "text", text: "the desk" }, { type: "media", mediaType: "image/png", data: PICTURE }] });
+const shown = () => ({
+  type: "content",
+  value: [
+    { type: "text", text: "the desk" },
+    { type: "media", mediaType: "image/png", data: PICTURE },
+  ],
+});
 /** The schemas that are of Zod alone. */
 const SCHEMAS = { export_orders: z.object({}), take_picture: z.object({}) };
 
@@ -38,7 +68,16 @@ function sdkTools() {
   const { tools, executed } = manyTools();
   const made = tools.map(({ name, description, run }) => {
     const inputSchema = SCHEMAS[name] ?? z.object({ group: z.number() });
-    return [name, createTool({ id: name, description, inputSchema, execute: async () => run(), ...(name === "take_picture" && { execute: async () => (run(), { taken: true }), toModelOutput: shown }) })];
+    return [
+      name,
+      createTool({
+        id: name,
+        description,
+        inputSchema,
+        execute: async () => run(),
+        ...(name === "take_picture" && { execute: async () => (run(), { taken: true }), toModelOutput: shown }),
+      }),
+    ];
   });
   return { tools: Object.fromEntries(made), executed };
 }
@@ -48,13 +87,21 @@ function accepts({ prompt, tools = [], responseFormat }, budget = BUDGET) {
   assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
   for (const { role, content } of prompt) assert.ok(role === "system" ? typeof content === "string" : Array.isArray(content), `content of ${role}`);
   const schema = responseFormat?.schema ? [JSON.stringify(responseFormat.schema)] : [];
-  const sent = textsOf(prompt, ["providerOptions"]).concat(schema, tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+  const sent = textsOf(prompt, ["providerOptions"]).concat(
+    schema,
+    tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })),
+  );
   const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
   assert.ok(tokens <= budget, `${tokens} tokens`);
 }
 
 const call = (toolCallId, toolName, input) => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) });
-const said = (...content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
+const said = (...content) => ({
+  content,
+  finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined },
+  usage: USAGE,
+  warnings: [],
+});
 const says = (text) => said({ type: "text", text });
 
 /** The session as a model of the framework. */
@@ -70,7 +117,13 @@ function scripted() {
 /** What a model says, as a stream. */
 function streamed({ convertArrayToReadableStream }, { content, finishReason, usage }) {
   const parts = content.flatMap((part, at) =>
-    part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part],
+    part.type === "text"
+      ? [
+          { type: "text-start", id: `${at}` },
+          { type: "text-delta", id: `${at}`, delta: part.text },
+          { type: "text-end", id: `${at}` },
+        ]
+      : [part],
   );
   return { stream: convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }]) };
 }
@@ -86,11 +139,25 @@ const HOW = {
 };
 
 /** A model that says what `next` says to what it is asked. */
-const modelOf = (version, next) => new MODELS[version].Model({ supportedUrls: { "image/*": [/./] }, doGenerate: async (options) => next(options), doStream: async (options) => streamed(MODELS[version], next(options)) });
+const modelOf = (version, next) =>
+  new MODELS[version].Model({
+    supportedUrls: { "image/*": [/./] },
+    doGenerate: async (options) => next(options),
+    doStream: async (options) => streamed(MODELS[version], next(options)),
+  });
 /** An agent that is quiet about what the tests make fail. */
 const agentOf = ({ cw, ...settings }) => {
   const agent = new Agent({ id: "agent", name: "agent", instructions: "Be brief.", inputProcessors: [cw], ...settings });
-  agent.__setLogger({ debug() {}, info() {}, warn() {}, error() {}, trackException() {}, child() { return this; } });
+  agent.__setLogger({
+    debug() {},
+    info() {},
+    warn() {},
+    error() {},
+    trackException() {},
+    child() {
+      return this;
+    },
+  });
   return agent;
 };
 const memoryOf = (thread) => ({ thread, resource: "user" });
@@ -109,13 +176,23 @@ for (const version of Object.keys(MODELS)) {
       assert.equal(text, ANSWER);
       assert.equal(steps.length, STEPS);
       for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
-      assert.deepEqual(steps.flatMap(({ synced }) => synced.superseded), []);
+      assert.deepEqual(
+        steps.flatMap(({ warnings }) => warnings),
+        [],
+      );
+      assert.deepEqual(
+        steps.flatMap(({ synced }) => synced.superseded),
+        [],
+      );
       // Nothing was said twice, and nothing is lost: in the log as in the memory.
       holdsTheSession(cw.manager, executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
-      assert.deepEqual(called, [["find_tools", "c1b"], ["recall", "again"], ["drilldown", "last"]]);
+      assert.deepEqual(called, [
+        ["find_tools", "c1b"],
+        ["recall", "again"],
+        ["drilldown", "last"],
+      ]);
       cw.free();
     });
   }
@@ -124,7 +201,9 @@ for (const version of Object.keys(MODELS)) {
 for (const [name, run] of Object.entries(HOW)) {
   test(`Mastra, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
     const PART = z.object({ part: z.number() });
-    const tools = Object.fromEntries(RUN_TOOLS.map(({ name: id, description }) => [id, createTool({ id, description, inputSchema: PART, execute: async ({ part }) => partOf(part) })]));
+    const tools = Object.fromEntries(
+      RUN_TOOLS.map(({ name: id, description }) => [id, createTool({ id, description, inputSchema: PART, execute: async ({ part }) => partOf(part) })]),
+    );
     const play = async (settings) => {
       const next = longRun();
       const requests = [];
@@ -158,7 +237,12 @@ for (const [name, run] of Object.entries(HOW)) {
         return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: cost } } };
       });
       const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
-      const read = createTool({ id: "read", description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) });
+      const read = createTool({
+        id: "read",
+        description: READ.description,
+        inputSchema: z.object({ page: z.number() }),
+        execute: async ({ page: n }) => page(n),
+      });
       await run(agentOf({ model, tools: { read }, cw }), "Read all pages.", { maxSteps: 20 });
       holdsTheCost({ costs, steps, calibrate, model: model.modelId });
       cw.free();
@@ -197,8 +281,23 @@ for (const [name, run] of Object.entries(HOW)) {
 
   test(`Mastra, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
     const controller = new AbortController();
-    const fail = createTool({ id: "fail", description: "Fails", inputSchema: z.object({}), execute: async () => { throw new Error("the disk is full"); } });
-    const hang = createTool({ id: "hang", description: "Hangs", inputSchema: z.object({}), execute: async (_, { abortSignal }) => { controller.abort(); abortSignal.throwIfAborted(); } });
+    const fail = createTool({
+      id: "fail",
+      description: "Fails",
+      inputSchema: z.object({}),
+      execute: async () => {
+        throw new Error("the disk is full");
+      },
+    });
+    const hang = createTool({
+      id: "hang",
+      description: "Hangs",
+      inputSchema: z.object({}),
+      execute: async (_, { abortSignal }) => {
+        controller.abort();
+        abortSignal.throwIfAborted();
+      },
+    });
     const texts = [];
     const turns = [said(call("f", "fail", {})), said(call("h", "hang", {}))];
     const model = modelOf(4, (options) => {
@@ -218,14 +317,23 @@ for (const [name, run] of Object.entries(HOW)) {
 
   test(`Mastra, ${name}: threads of one agent have nothing of each other`, async () => {
     const texts = [];
-    const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({ of: z.string() }), execute: async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })) });
+    const read = createTool({
+      id: "read",
+      description: "Read the orders",
+      inputSchema: z.object({ of: z.string() }),
+      execute: async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })),
+    });
     const model = modelOf(4, (options) => {
       accepts(options);
       texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
       const { role, content } = options.prompt.at(-1);
       if (role === "tool") return says("read");
       const [{ text }] = content;
-      return said(text.startsWith("look") ? call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }) : call("same", "read", { of: text }));
+      return said(
+        text.startsWith("look")
+          ? call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW })
+          : call("same", "read", { of: text }),
+      );
     });
     const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
     const agent = agentOf({ model, tools: { read }, cw, memory: new MockMemory() });
@@ -259,7 +367,10 @@ for (const [name, run] of Object.entries(HOW)) {
     const { object } = await run(agent, "Why?", { maxSteps: 5, structuredOutput: { schema }, activeTools: ["read"] });
     assert.deepEqual(object, { reason: "expired" });
     // The framework wants the tools before anybody knows what is going to be hidden, and the list of a run stays.
-    assert.deepEqual(offers, [["read", "drilldown", "recall"], ["read", "drilldown", "recall"]]);
+    assert.deepEqual(offers, [
+      ["read", "drilldown", "recall"],
+      ["read", "drilldown", "recall"],
+    ]);
     cw.free();
   });
 }
@@ -273,14 +384,26 @@ test("Mastra: a tool that is demanded is offered, whatever the query brings, or 
   const choices = [{ type: "tool", toolName: "take_picture" }, { type: "tool", toolName: "huge" }, "required"];
   for (const toolChoice of choices) await agent.generate("Archive the mail of group 4.", { toolChoice });
   assert.ok(asked[0].names.includes("take_picture") && asked[0].names.length < 8, `${asked[0].names}`);
-  assert.deepEqual(asked.map(({ toolChoice }) => toolChoice), [choices[0], { type: "auto" }, { type: "required" }]);
-  assert.deepEqual(steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])), [[], [["TOOL_LEFT_OUT", "/tools/huge"]], []]);
+  assert.deepEqual(
+    asked.map(({ toolChoice }) => toolChoice),
+    [choices[0], { type: "auto" }, { type: "required" }],
+  );
+  assert.deepEqual(
+    steps.map(({ warnings }) => warnings.map(({ code, path }) => [code, path])),
+    [[], [["TOOL_LEFT_OUT", "/tools/huge"]], []],
+  );
   cw.free();
 });
 
 test("Mastra: calls that wait for an approval, granted and declined", async () => {
   const paid = [];
-  const pay = createTool({ id: "pay", description: "Pay", inputSchema: z.object({ to: z.string() }), requireApproval: true, execute: async ({ to }) => (paid.push(to), "paid") });
+  const pay = createTool({
+    id: "pay",
+    description: "Pay",
+    inputSchema: z.object({ to: z.string() }),
+    requireApproval: true,
+    execute: async ({ to }) => (paid.push(to), "paid"),
+  });
   const texts = [];
   const model = modelOf(4, (options) => {
     accepts(options);
@@ -306,25 +429,41 @@ test("Mastra: calls that wait for an approval, granted and declined", async () =
 
 test("Mastra: what was attached, and pictures beside a digest, in every version of the interface", async () => {
   const address = "https://example.com/cat.png";
-  const look = (id, text) => createTool({
-    id,
-    description: "Look",
-    inputSchema: z.object({}),
-    execute: async () => text,
-    toModelOutput: (text) => ({ type: "content", value: [{ type: "text", text }, { type: "media", mediaType: "image/png", data: PICTURE }] }),
-  });
+  const look = (id, text) =>
+    createTool({
+      id,
+      description: "Look",
+      inputSchema: z.object({}),
+      execute: async () => text,
+      toModelOutput: (text) => ({
+        type: "content",
+        value: [
+          { type: "text", text },
+          { type: "media", mediaType: "image/png", data: PICTURE },
+        ],
+      }),
+    });
   for (const version of Object.keys(MODELS)) {
     const got = [];
-    const model = modelOf(version, (options) => (accepts(options), got.push(options.prompt), got.length === 1 ? said(call("a", "short", {}), call("b", "long", {})) : says("done")));
+    const model = modelOf(
+      version,
+      (options) => (accepts(options), got.push(options.prompt), got.length === 1 ? said(call("a", "short", {}), call("b", "long", {})) : says("done")),
+    );
     const cw = contextWeaver({ budget_tokens: BUDGET });
     const agent = agentOf({ model, tools: { short: look("short", "a cat"), long: look("long", JSON.stringify(orders())) }, cw });
-    const files = [{ type: "file", mediaType: "image/png", data: PICTURE }, { type: "file", mediaType: "image/png", data: address }];
+    const files = [
+      { type: "file", mediaType: "image/png", data: PICTURE },
+      { type: "file", mediaType: "image/png", data: address },
+    ];
     await agent.generate([{ role: "user", content: [{ type: "text", text: "What is it?" }, ...files] }], { maxSteps: 5 });
     const [bytes, url] = got[0].at(-1).content.filter(({ type }) => type === "file");
     assert.deepEqual([bytes.mediaType, version === "4" ? bytes.data.data : bytes.data], ["image/png", PICTURE]);
     assert.equal(String(version === "4" ? url.data.url : url.data), address);
     assert.ok((version === "4" ? url.data.url : url.data) instanceof URL);
-    const [short, long] = got[1].filter(({ role }) => role === "tool").flatMap(({ content }) => content).map(({ output }) => output.value);
+    const [short, long] = got[1]
+      .filter(({ role }) => role === "tool")
+      .flatMap(({ content }) => content)
+      .map(({ output }) => output.value);
     assert.match(long[0].text, /drilldown artifact:result:b/);
     assert.deepEqual(long[1], short[1]);
     cw.free();
@@ -354,7 +493,10 @@ test("Mastra: what cannot be is said before the model is asked", async () => {
     [{ budget_tokens: 8_000, manager: new ContextManager() }, "INVALID_INPUT", "/manager"],
     [undefined, "INVALID_INPUT", undefined],
   ]) {
-    assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    assert.throws(
+      () => contextWeaver(options),
+      (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+    );
   }
 });
 
@@ -369,7 +511,11 @@ for (const [name, run] of Object.entries(HOW)) {
       const steps = [];
       const answers = [
         [says(`It was lost. ${REFUND}`)],
-        [said(call("r", "call_tool", { name: "refund_order", arguments: {} })), said(call("w", "call_tool", { name: "work_7", arguments: {} })), says("It is refunded. Shall I look where the parcel of your other order is?")],
+        [
+          said(call("r", "call_tool", { name: "refund_order", arguments: {} })),
+          said(call("w", "call_tool", { name: "work_7", arguments: {} })),
+          says("It is refunded. Shall I look where the parcel of your other order is?"),
+        ],
         [says("It is on its way.")],
       ];
       const model = modelOf(4, (asked) => (accepts(asked), answers[0].shift()));
@@ -393,7 +539,10 @@ for (const [name, run] of Object.entries(HOW)) {
     const { text } = cw.conversation("t").manager.events.get(completion.item_ids[0]);
     assert.deepEqual([completion.reason, completion.query, text], ["agreement", text, `It was lost. ${REFUND}`]);
     assert.equal(new Set(turns.flat().map(({ tools: names }) => names.join())).size, 1);
-    assert.deepEqual(turns.flat().flatMap(({ synced }) => synced.superseded), []);
+    assert.deepEqual(
+      turns.flat().flatMap(({ synced }) => synced.superseded),
+      [],
+    );
     cw.free();
 
     // Without the log, which had to give way, the framework's own list is what is known.

@@ -7,7 +7,9 @@ import { ANSWER, FIND_ROW, PICTURE, evicted, orders } from "./agent-session.mjs"
 import { has, project } from "./harness.mjs";
 import { sdks } from "./mcp-sdk-peers.mjs";
 
-const folder = await project("mcp-client", { "entry.mjs": `export * from "contextweaver/mcp"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("mcp-client", {
+  "entry.mjs": `export * from "contextweaver/mcp"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, countTokens, firewalled } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const HANDLE = "contextweaver/handle";
@@ -21,7 +23,10 @@ const RESULTS = {
   orders: { content: [text(json)], structuredContent: { orders: orders() } },
   hidden: { content: [text("ok")], structuredContent: { orders: orders() } },
   seen: { content: [text("the desk"), picture, { type: "audio", data: "UklGRg==", mimeType: "audio/wav" }] },
-  mixed: { content: [text(json), picture, { ...picture, annotations: { audience: ["user"] } }, text("for the user", { annotations: { audience: ["user"] } })], _meta: { "example/trace": 2 } },
+  mixed: {
+    content: [text(json), picture, { ...picture, annotations: { audience: ["user"] } }, text("for the user", { annotations: { audience: ["user"] } })],
+    _meta: { "example/trace": 2 },
+  },
   fails: { content: [text(json)], isError: true },
   file: { content: [text("a file"), { type: "resource", resource: { uri: "file:///a.bin", mimeType: "application/octet-stream", blob: "A".repeat(8_000) } }] },
   tells: { content: [text(`the key is ${SECRET}`)], structuredContent: { key: SECRET } },
@@ -37,8 +42,10 @@ async function connected(sdk, { call = ({ name }) => RESULTS[name], tools } = {}
 }
 
 /** Calls a tool, with what the versions put elsewhere. */
-const calling = (client, version) => (name, args = {}, options) =>
-  version === 1 ? client.callTool({ name, arguments: args }, undefined, options) : client.callTool({ name, arguments: args }, options);
+const calling =
+  (client, version) =>
+  (name, args = {}, options) =>
+    version === 1 ? client.callTool({ name, arguments: args }, undefined, options) : client.callTool({ name, arguments: args }, options);
 
 for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
   const version = at + 1;
@@ -49,7 +56,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     const manager = new ContextManager();
     const client = firewalled(raw, manager, { result_tokens: 200 });
     const { tools } = await client.listTools();
-    assert.deepEqual(tools.map(({ name }) => name), [...Object.keys(RESULTS), "drilldown", "recall"]);
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      [...Object.keys(RESULTS), "drilldown", "recall"],
+    );
     const added = tools.at(-2);
     assert.deepEqual([tools.at(-1).inputSchema.required, tools.at(-1).annotations.readOnlyHint], [["query"], true]);
     assert.deepEqual([added.inputSchema.type, added.inputSchema.required, added.annotations.readOnlyHint], ["object", ["handle"], true]);
@@ -91,7 +101,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     assert.match(hidden.content[0].text, /^ok\n\(structured content from hidden: drilldown mcp:hidden:/);
 
     const mixed = await result("mixed");
-    assert.deepEqual(mixed.content.map(({ type }) => type), ["text", "image"]);
+    assert.deepEqual(
+      mixed.content.map(({ type }) => type),
+      ["text", "image"],
+    );
     assert.equal(mixed.content[1].data, PICTURE);
     assert.equal(mixed._meta["example/trace"], 2);
     assert.doesNotMatch(mixed.content[0].text, /for the user/);
@@ -100,7 +113,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     assert.deepEqual([failed.isError, failed.content[0].text.includes(ANSWER)], [true, false]);
 
     const file = await result("file");
-    assert.deepEqual(file.content.map(({ type }) => type), ["text"]);
+    assert.deepEqual(
+      file.content.map(({ type }) => type),
+      ["text"],
+    );
     assert.match(file.content[0].text, /^a file\n\(.*application\/octet-stream: mcp:file:.*:resource:1\)$/);
 
     const told = await result("tells");
@@ -108,7 +124,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
 
     // The log has each call with its arguments, where it came from, and its result.
     const of = (kind) => manager.events.list({ kinds: [kind] });
-    assert.deepEqual(of("tool_call").map(({ text: said }) => said.split(" ")[0]), ["small", "seen", "orders", "hidden", "mixed", "fails", "file", "tells"]);
+    assert.deepEqual(
+      of("tool_call").map(({ text: said }) => said.split(" ")[0]),
+      ["small", "seen", "orders", "hidden", "mixed", "fails", "file", "tells"],
+    );
     assert.equal(of("tool_result").length, 8);
     assert.deepEqual([of("tool_call")[0].metadata.arguments, of("tool_call")[0].metadata.server], [{ since: "2026" }, "peer"]);
     const { messages } = manager.buildMessages({ phase: "answer", query: "orders", format: "anthropic", budget_tokens: 4_000 });
@@ -120,7 +139,11 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
   test(`${title}: the rest of the client is its own: checks, progress, aborting, errors, notifications, close`, async (t) => {
     if (!has(t, sdk, { missing })) return;
     let began;
-    const { client: raw, asked, close } = await connected(sdk, {
+    const {
+      client: raw,
+      asked,
+      close,
+    } = await connected(sdk, {
       call: async ({ name, _meta }, notify) => {
         if (name === "hidden") return { content: [text("ok")], structuredContent: { orders: "none" } };
         if (name === "fails") throw Object.assign(new Error("no disk"), { code: -32603 });
@@ -141,7 +164,10 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     await assert.rejects(call("fails"), /no disk/);
     const progress = [];
     assert.ok((await call("orders", {}, { onprogress: (one) => progress.push(one) }))._meta[HANDLE]);
-    assert.deepEqual(progress.map(({ progress: done, total }) => [done, total]), [[1, 2]]);
+    assert.deepEqual(
+      progress.map(({ progress: done, total }) => [done, total]),
+      [[1, 2]],
+    );
     const controller = new AbortController();
     const hung = new Promise((resolve) => (began = resolve));
     const pending = call("small", {}, { signal: controller.signal });
@@ -185,9 +211,15 @@ for (const [at, { name: title, sdk, missing }] of (await sdks()).entries()) {
     await Promise.all([one.close(), two.close()]);
 
     const taken = await connected(sdk, { tools: [{ name: "drilldown", inputSchema }], call: () => RESULTS.small });
-    await assert.rejects(firewalled(taken.client, manager).listTools(), (error) => ContextWeaverError.is(error) && error.code === "DUPLICATE_ID" && error.path === "/tools");
+    await assert.rejects(
+      firewalled(taken.client, manager).listTools(),
+      (error) => ContextWeaverError.is(error) && error.code === "DUPLICATE_ID" && error.path === "/tools",
+    );
     const renamed = firewalled(taken.client, manager, { drilldown: "read_on", recall: "find_again" });
-    assert.deepEqual((await renamed.listTools()).tools.map(({ name }) => name), ["drilldown", "read_on", "find_again"]);
+    assert.deepEqual(
+      (await renamed.listTools()).tools.map(({ name }) => name),
+      ["drilldown", "read_on", "find_again"],
+    );
     assert.deepEqual((await calling(renamed, version)("drilldown")).content, RESULTS.small.content);
     assert.ok((await calling(renamed, version)("read_on", { handle: handles[0], selector: FIND_ROW })).content[0].text.includes(ANSWER));
     await taken.close();
@@ -212,10 +244,19 @@ test("base64 that is broken into lines, or not filled up, reaches clients as eve
   const forms = { lines: whole.replace(/.{76}/g, "$&\r\n"), bare: whole.replace(/=+$/, ""), whole };
   for (const [form, data] of Object.entries(forms)) {
     const manager = new ContextManager();
-    const content = [text("seen"), { type: "image", mimeType: "image/png", data }, { type: "audio", mimeType: "audio/wav", data }, { type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", blob: data } }];
+    const content = [
+      text("seen"),
+      { type: "image", mimeType: "image/png", data },
+      { type: "audio", mimeType: "audio/wav", data },
+      { type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", blob: data } },
+    ];
     const served = firewalled({ callTool: async () => ({ content }), listTools: async () => ({ tools: [] }) }, manager);
     const result = await served.callTool({ name: "x", arguments: {} });
-    assert.deepEqual(result.content.filter(({ type }) => type === "image" || type === "audio").map((block) => block.data), [whole, whole], form);
+    assert.deepEqual(
+      result.content.filter(({ type }) => type === "image" || type === "audio").map((block) => block.data),
+      [whole, whole],
+      form,
+    );
     assert.ok(!JSON.stringify(result).includes("malformed"), form);
     const handle = /mcp:x:[\w:.-]+:resource:3/.exec(JSON.stringify(result))?.[0];
     if (form !== "whole") assert.ok(handle, `${form}: ${JSON.stringify(result).slice(0, 400)}`);
@@ -242,7 +283,10 @@ test("what cannot be is said at once, and a store that is full as well", async (
     [[client, manager, { context_tokens: 1.5 }], "OUT_OF_RANGE", "/context_tokens"],
     [[client, manager, { result_tokens: 100, context_tokens: 2 ** 25 }], "OUT_OF_RANGE", "/context_tokens"],
   ]) {
-    assert.throws(() => firewalled(...args), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    assert.throws(
+      () => firewalled(...args),
+      (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+    );
   }
   const call = calling(firewalled(client, manager), 1);
   await call("small");
@@ -275,7 +319,12 @@ test("a client gets as much of a result as it takes, and of a larger one what na
     const { content, _meta } = await firewalled(server, manager, options).callTool({ name: "read", arguments: args });
     return { text: content[0].text, isWhole: content[0].text === answer, handle: _meta?.[HANDLE] };
   };
-  for (const [options, most] of [[{}, 1_150], [{ result_tokens: 300 }, 300], [{ context_tokens: 128_000 }, 8_000], [{ context_tokens: 128_000, result_tokens: 300 }, 300]]) {
+  for (const [options, most] of [
+    [{}, 1_150],
+    [{ result_tokens: 300 }, 300],
+    [{ context_tokens: 128_000 }, 8_000],
+    [{ context_tokens: 128_000, result_tokens: 300 }, 300],
+  ]) {
     // A cut that saves less than an eighth is none.
     assert.ok((await shown(most, options)).isWhole, `${most} of ${JSON.stringify(options)}`);
     const { isWhole, text: cut, handle } = await shown(most * 1.5, options);
@@ -291,7 +340,10 @@ test("a client gets as much of a result as it takes, and of a larger one what na
 });
 
 test("what the caller's functions and policies say of a result stands for it, whatever its size", async () => {
-  const secret = { callTool: async () => ({ content: [text(`the key is ${SECRET}, ${"and more of it ".repeat(900)}`)] }), listTools: async () => ({ tools: [] }) };
+  const secret = {
+    callTool: async () => ({ content: [text(`the key is ${SECRET}, ${"and more of it ".repeat(900)}`)] }),
+    listTools: async () => ({ tools: [] }),
+  };
   for (const [options, expected] of [
     [{ summarizer: () => "a summary of mine" }, /^a summary of mine\n\(/],
     [{ classifier: () => "restricted" }, /./],

@@ -35,7 +35,10 @@ async function served(sdk, revision) {
   assert.match(peer.instructions, /pre_action/);
   assert.equal(peer.server.name, "cstp-decisions");
   await drive(sdk, peer, store.listTools());
-  assert.equal(store.export().decisions.every(({ recorded_by: by }) => by === "a1"), true);
+  assert.equal(
+    store.export().decisions.every(({ recorded_by: by }) => by === "a1"),
+    true,
+  );
   await peer.close();
   await connection.closed;
   assert.equal(store.size, 2);
@@ -68,13 +71,16 @@ test("over standard input and output, with either SDK", async (t) => {
   const at = join(here, "node_modules", "@modelcontextprotocol");
   const scope = join(folder, "node_modules", "@modelcontextprotocol");
   const server = join(folder, "server.mjs");
-  await writeFile(server, `
+  await writeFile(
+    server,
+    `
 import * as cw from "contextweaver";
 import { serveDecisionsStdio } from "contextweaver/mcp";
 import { memory } from "./decisions.mjs";
 const { closed } = await serveDecisionsStdio(memory(cw), { agent_id: "a1" });
 await closed;
-`);
+`,
+  );
   await t.test("without an SDK it says so", async () => {
     await assert.rejects(run("node", [server], { cwd: folder }), /UNSUPPORTED|no SDK of MCP/);
   });
@@ -100,16 +106,20 @@ test("over HTTP", async () => {
   const store = memory(cw);
   const handler = decisionsHandler(store, { token: "s3cret", origins: ["https://friend.example"] });
   const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ready", arguments: {} } };
-  const ask = (more = {}, message = body) => handler(new Request("http://localhost/mcp", {
-    method: "POST",
-    body: typeof message === "string" ? message : JSON.stringify(message),
-    ...more,
-    headers: { "content-type": "application/json", authorization: "Bearer s3cret", ...more.headers },
-  }));
+  const ask = (more = {}, message = body) =>
+    handler(
+      new Request("http://localhost/mcp", {
+        method: "POST",
+        body: typeof message === "string" ? message : JSON.stringify(message),
+        ...more,
+        headers: { "content-type": "application/json", authorization: "Bearer s3cret", ...more.headers },
+      }),
+    );
   const status = async (...args) => (await ask(...args)).status;
   assert.deepEqual((await (await ask()).json()).result.structuredContent, { actions: [], total: 0, filtered: 0 });
   assert.equal(await status({ headers: { authorization: "bearer  s3cret " } }), 200);
-  for (const authorization of ["", "Bearer", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"]) assert.equal(await status({ headers: { authorization } }), 401, authorization);
+  for (const authorization of ["", "Bearer", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"])
+    assert.equal(await status({ headers: { authorization } }), 401, authorization);
   assert.equal((await handler(new Request("http://localhost/mcp"))).status, 405);
   assert.equal(await status({ headers: { "content-length": String(17 * 1024 * 1024) } }), 413);
   assert.equal(await status({ headers: { "content-type": "text/plain" } }), 415);
@@ -117,7 +127,10 @@ test("over HTTP", async () => {
   assert.equal(await status({}, { jsonrpc: "2.0", method: "notifications/initialized" }), 202);
   assert.equal(await status({ headers: { "mcp-protocol-version": "2025-06-18" } }), 200);
   assert.equal(await status({ headers: { "mcp-protocol-version": "1999-01-01" } }), 400);
-  const modern = { ...body, params: { ...body.params, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } };
+  const modern = {
+    ...body,
+    params: { ...body.params, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } },
+  };
   const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "ready" };
   assert.equal(await status({ headers }, modern), 200);
   for (const wrong of [{ "mcp-name": "get_stats" }, { "mcp-method": "tools/list" }, { "mcp-protocol-version": "2025-11-25" }]) {
@@ -125,7 +138,10 @@ test("over HTTP", async () => {
     assert.deepEqual([answer.status, (await answer.json()).error.code], [400, -32020]);
   }
   const short = decisionsHandler(store, { token: false, max_chars: 10 });
-  assert.equal((await short(new Request("http://localhost/", { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }))).status, 413);
+  assert.equal(
+    (await short(new Request("http://localhost/", { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }))).status,
+    413,
+  );
   store.free();
 });
 
@@ -146,7 +162,12 @@ test("over HTTP: options are checked when the handler is made", () => {
     [{ token: "t", origins: [/example/] }, "INVALID_INPUT", "/origins/0"],
     [{ token: "t", origins: ["https://a.example", "https://app.example/"] }, "INVALID_INPUT", "/origins/1", /send `https:\/\/app\.example`/],
     [{ token: "t", origins: ["HTTPS://App.example:443"] }, "INVALID_INPUT", "/origins/0", /send `https:\/\/app\.example`/],
-    ...["*", "null", "", "app.example", "https://*.example", "file:///", "data:text/html,x"].map((origin) => [{ token: "t", origins: [origin] }, "INVALID_INPUT", "/origins/0", /scheme/]),
+    ...["*", "null", "", "app.example", "https://*.example", "file:///", "data:text/html,x"].map((origin) => [
+      { token: "t", origins: [origin] },
+      "INVALID_INPUT",
+      "/origins/0",
+      /scheme/,
+    ]),
     [{ token: "t", max_chars: "10" }, "INVALID_INPUT", "/max_chars"],
     ...[0, -1, 1.5, NaN, Infinity, 2 ** 24].map((max_chars) => [{ token: "t", max_chars }, "OUT_OF_RANGE", "/max_chars", /from 1 to 8388608/]),
     [{ token: "t", agent_id: 1 }, "INVALID_INPUT", "/agent_id"],
@@ -183,7 +204,20 @@ test("over HTTP: the token", async () => {
   const handler = decisionsHandler(store, { token: "s3cret" });
   const status = async (authorization) => (await asked(handler, authorization === undefined ? {} : { authorization })).status;
   for (const authorization of ["Bearer s3cret", "bearer   s3cret", "BEARER s3cret "]) assert.equal(await status(authorization), 200, authorization);
-  const wrong = [undefined, "", "Bearer", "Bearer ", "s3cret", "Bearer s3cre", "Bearer s3cret2", "Bearer s3creT", "Bearer s3crets3cret", "Bearer null", "Bearer undefined", "Basic s3cret"];
+  const wrong = [
+    undefined,
+    "",
+    "Bearer",
+    "Bearer ",
+    "s3cret",
+    "Bearer s3cre",
+    "Bearer s3cret2",
+    "Bearer s3creT",
+    "Bearer s3crets3cret",
+    "Bearer null",
+    "Bearer undefined",
+    "Basic s3cret",
+  ];
   for (const authorization of wrong) assert.equal(await status(authorization), 401, authorization);
   const open = decisionsHandler(store, { token: false });
   assert.equal((await asked(open, {})).status, 200);
@@ -200,7 +234,16 @@ test("over HTTP: pages may ask from named origins, and from this machine", async
       assert.deepEqual([status, allowed, headers.get("vary")], [200, origin, "Origin"]);
       assert.match(headers.get("access-control-expose-headers"), /mcp-session-id/);
     }
-    for (const origin of ["https://app", "https://app.example.evil.example", "http://app.example", "https://app.example:8443", "https://evil.example", "null", "", "file://"]) {
+    for (const origin of [
+      "https://app",
+      "https://app.example.evil.example",
+      "http://app.example",
+      "https://app.example:8443",
+      "https://evil.example",
+      "null",
+      "",
+      "file://",
+    ]) {
       const { status, allowed, headers } = await asked(handler, { host, origin });
       assert.deepEqual([status, allowed, headers.get("vary")], [403, null, "Origin"], origin);
     }
@@ -230,18 +273,27 @@ test("over HTTP: pages may ask from named origins, and from this machine", async
 test("over HTTP: preflights are answered without a token, and what follows can be read", async () => {
   const store = memory(cw);
   const handler = decisionsHandler(store, { token: "s3cret", origins: ["https://app.example"] });
-  const preflight = { method: "OPTIONS", "access-control-request-method": "POST", "access-control-request-headers": "authorization,content-type,mcp-protocol-version" };
+  const preflight = {
+    method: "OPTIONS",
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization,content-type,mcp-protocol-version",
+  };
   const { status, allowed, headers } = await asked(handler, { ...preflight, origin: "https://app.example" });
   assert.deepEqual([status, allowed, headers.get("vary")], [204, "https://app.example", "Origin"]);
   assert.deepEqual(headers.get("access-control-allow-methods").split(", "), ["GET", "POST", "DELETE"]);
   const names = headers.get("access-control-allow-headers").split(", ");
-  for (const name of ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"]) assert.ok(names.includes(name), name);
+  for (const name of ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"])
+    assert.ok(names.includes(name), name);
   const refused = await asked(handler, { ...preflight, origin: "https://evil.example" });
   assert.deepEqual([refused.status, refused.allowed, refused.headers.get("access-control-allow-methods")], [403, null, null]);
   // What is no preflight is a method that is not served.
   assert.equal((await asked(handler, { ...preflight })).status, 405);
   assert.equal((await asked(handler, { method: "OPTIONS", origin: "https://app.example" })).status, 405);
-  for (const [more, wanted] of [[{}, 401], [{ method: "GET" }, 405], [{ authorization: "Bearer s3cret", "content-type": "text/plain" }, 415]]) {
+  for (const [more, wanted] of [
+    [{}, 401],
+    [{ method: "GET" }, 405],
+    [{ authorization: "Bearer s3cret", "content-type": "text/plain" }, 415],
+  ]) {
     const answer = await asked(handler, { ...more, origin: "https://app.example" });
     assert.deepEqual([answer.status, answer.allowed], [wanted, "https://app.example"]);
   }
@@ -292,7 +344,10 @@ test("over HTTP, from pages in a browser", async (t) => {
     const tab = await pageAt(`http://app.example:${port}`);
     await tab.addScriptTag({ content: outputFiles[0].text });
     const { tools, ready } = await tab.evaluate((url) => globalThis.decisions(url, "s3cret"), url);
-    assert.deepEqual(tools, store.listTools().map(({ name }) => name));
+    assert.deepEqual(
+      tools,
+      store.listTools().map(({ name }) => name),
+    );
     assert.deepEqual(ready.structuredContent, { actions: [], total: 0, filtered: 0 });
   });
 

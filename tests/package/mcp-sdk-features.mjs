@@ -31,7 +31,7 @@ export const tools = ({ modern = false } = {}) => [
   {
     name: "Files.read-all_v2",
     title: "Read files — ファイル 📁",
-    description: "Reads files.\n\n  Indented, with \"quotes\", a \\ and \u00e9 / e\u0301.",
+    description: 'Reads files.\n\n  Indented, with "quotes", a \\ and \u00e9 / e\u0301.',
     inputSchema: {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -53,11 +53,13 @@ export const tools = ({ modern = false } = {}) => [
     _meta: { "com.example/tags": ["a", { b: null }], plain: 1, nothing: null },
   },
   { name: "report", description: "Reports", inputSchema: { type: "object" }, outputSchema: output },
-  ...["optional", "forbidden", "required"].map((taskSupport) => (
-    { name: `task_${taskSupport}`, description: "Long work", inputSchema: { type: "object" }, execution: { taskSupport } })),
-  ...(modern
-    ? [{ name: "list", description: "Lists", inputSchema: { type: "object" }, outputSchema: { type: "array", items: { type: "integer" } } }]
-    : []),
+  ...["optional", "forbidden", "required"].map((taskSupport) => ({
+    name: `task_${taskSupport}`,
+    description: "Long work",
+    inputSchema: { type: "object" },
+    execution: { taskSupport },
+  })),
+  ...(modern ? [{ name: "list", description: "Lists", inputSchema: { type: "object" }, outputSchema: { type: "array", items: { type: "integer" } } }] : []),
 ];
 
 const annotations = { audience: ["user", "assistant"], priority: 0.5, lastModified: time };
@@ -81,9 +83,25 @@ export const results = ({ modern = false } = {}) => ({
         { type: "text", text: "only for the model", annotations: { audience: ["assistant"], priority: 1 } },
         { type: "image", data: base64(everyByte), mimeType: "image/png", annotations, _meta: { a: 1 } },
         { type: "audio", data: base64(everyByte.slice(0, 100)), mimeType: "audio/wav", annotations },
-        { type: "resource", resource: { uri: "file:///a.md", mimeType: "text/markdown", text: "# Títle\n\nbody", _meta: { b: 2 } }, annotations, _meta: { c: 3 } },
+        {
+          type: "resource",
+          resource: { uri: "file:///a.md", mimeType: "text/markdown", text: "# Títle\n\nbody", _meta: { b: 2 } },
+          annotations,
+          _meta: { c: 3 },
+        },
         { type: "resource", resource: { uri: "file:///a.bin", mimeType: "application/octet-stream", blob: base64(everyByte.slice(7)) } },
-        { type: "resource_link", uri: "https://example.com/t.csv", name: "t", title: "Table", description: "Rows", mimeType: "text/csv", size: 9, annotations, icons: [{ src: "https://example.com/i.png" }], _meta: { d: 4 } },
+        {
+          type: "resource_link",
+          uri: "https://example.com/t.csv",
+          name: "t",
+          title: "Table",
+          description: "Rows",
+          mimeType: "text/csv",
+          size: 9,
+          annotations,
+          icons: [{ src: "https://example.com/i.png" }],
+          _meta: { d: 4 },
+        },
         { type: "resource", resource: { uri: "file:///a.md", text: "the same address again" } },
       ],
       _meta: { "com.example/result": { e: [5] } },
@@ -95,8 +113,19 @@ export const results = ({ modern = false } = {}) => ({
     facts: ["count: 2"],
   },
   structured_only: { sent: { content: [], structuredContent: { state: "open", owner: { id: 7 } } }, facts: ["state: open"] },
-  failed: { sent: { content: [{ type: "text", text: "no such file: x" }, { type: "image", data: base64([0]), mimeType: "image/gif" }], isError: true } },
-  failed_report: { sent: { content: [{ type: "text", text: "cannot" }], structuredContent: { reason: "closed" }, isError: true, _meta: { f: 6 } }, facts: ["reason: closed"] },
+  failed: {
+    sent: {
+      content: [
+        { type: "text", text: "no such file: x" },
+        { type: "image", data: base64([0]), mimeType: "image/gif" },
+      ],
+      isError: true,
+    },
+  },
+  failed_report: {
+    sent: { content: [{ type: "text", text: "cannot" }], structuredContent: { reason: "closed" }, isError: true, _meta: { f: 6 } },
+    facts: ["reason: closed"],
+  },
   fine: { sent: { content: [{ type: "text", text: "done" }], isError: false } },
   nothing: { sent: { content: [] } },
   long: { sent: { content: Array.from({ length: 40 }, (_, part) => ({ type: "text", text: `part ${part}: ${"🦊 fox ".repeat(200)}end ${part}` })) } },
@@ -116,8 +145,9 @@ export function bytesOf(block) {
 }
 
 /** The texts a model must be able to read, in order. */
-export const textsOf = ({ content }) => content.flatMap((block) => {
-  if (block.type === "resource_link") return [block.uri];
-  const text = block.type === "resource" ? block.resource.text : block.text;
-  return text === undefined || (block.type === "text" && bytesOf(block)) ? [] : [text];
-});
+export const textsOf = ({ content }) =>
+  content.flatMap((block) => {
+    if (block.type === "resource_link") return [block.uri];
+    const text = block.type === "resource" ? block.resource.text : block.text;
+    return text === undefined || (block.type === "text" && bytesOf(block)) ? [] : [text];
+  });

@@ -79,12 +79,14 @@ async function first() {
 }
 
 async function second() {
-  const [{ Client, SUPPORTED_PROTOCOL_VERSIONS, InMemoryTransport, specTypeSchemas }, { StdioClientTransport }, { Server }, { serveStdio }] = await Promise.all([
-    import("@modelcontextprotocol/client"),
-    import("@modelcontextprotocol/client/stdio"),
-    import("@modelcontextprotocol/server"),
-    import("@modelcontextprotocol/server/stdio"),
-  ]);
+  const [{ Client, SUPPORTED_PROTOCOL_VERSIONS, InMemoryTransport, specTypeSchemas }, { StdioClientTransport }, { Server }, { serveStdio }] = await Promise.all(
+    [
+      import("@modelcontextprotocol/client"),
+      import("@modelcontextprotocol/client/stdio"),
+      import("@modelcontextprotocol/server"),
+      import("@modelcontextprotocol/server/stdio"),
+    ],
+  );
   const peer = (client, close) => ({
     client,
     negotiated: client.getNegotiatedProtocolVersion(),

@@ -36,7 +36,10 @@ const cases = {
     const before = JSON.stringify(list);
 
     const items = list.map((tool) => cw.mcpToolToSelectable(tool, { server: "peer" }));
-    assert.deepEqual(items.flatMap(({ metadata }) => metadata._contextweaver.mcp.warnings ?? []), []);
+    assert.deepEqual(
+      items.flatMap(({ metadata }) => metadata._contextweaver.mcp.warnings ?? []),
+      [],
+    );
     for (const [index, { annotations = {} }] of list.entries()) {
       const { name, side_effects } = items[index];
       assert.equal(side_effects, annotations.readOnlyHint !== true || annotations.destructiveHint === true, name);
@@ -47,7 +50,10 @@ const cases = {
     assert.deepEqual(catalog.findings(), []);
     for (const way of [items, catalog.items(), cw.Catalog.fromJSON(JSON.stringify(catalog)).items()]) {
       const written = way.map((item) => cw.selectableToMcpTool(item));
-      assert.deepEqual(written.flatMap(({ report }) => report), []);
+      assert.deepEqual(
+        written.flatMap(({ report }) => report),
+        [],
+      );
       const relayed = written.map(({ tool }) => tool);
       assert.deepEqual(byName(plain(relayed)), list);
       assert.deepEqual(await listed(sdk, revision, relayed), list);
@@ -64,7 +70,11 @@ const cases = {
       const wanted = list.flatMap((tool) => lost(tool, target).map((field) => `${tool.name}/${field}`));
       assert.deepEqual(told.sort(), wanted.sort(), target);
       const relayed = written.map(({ tool }) => tool);
-      assert.deepEqual(plain(relayed), list.map((tool) => without(tool, lost(tool, target))), target);
+      assert.deepEqual(
+        plain(relayed),
+        list.map((tool) => without(tool, lost(tool, target))),
+        target,
+      );
       if (target === revision) assert.deepEqual(await listed(sdk, revision, relayed), byName(plain(relayed)));
       else assert.equal(sdk.parse("ListToolsResult", { tools: relayed }).tools.length, list.length);
     }
@@ -215,7 +225,11 @@ function checkConverted({ envelope, binaries, full_text, warnings }, sent, name,
   assert.equal(envelope.status, sent.isError ? "error" : "ok", name);
   const { parts, structured } = wantedBytes(sent, `mcp:${name}`);
   assert.deepEqual([...binaries.keys()], [...parts.keys(), ...(structured ? [structured] : [])], name);
-  assert.deepEqual(envelope.artifacts.map(({ handle }) => handle), [...binaries.keys()], name);
+  assert.deepEqual(
+    envelope.artifacts.map(({ handle }) => handle),
+    [...binaries.keys()],
+    name,
+  );
   for (const { handle, size_bytes } of envelope.artifacts) assert.equal(binaries.get(handle).bytes.length, size_bytes, handle);
   for (const [handle, { bytes, media_type }] of parts) {
     assert.deepEqual([...binaries.get(handle).bytes], [...bytes], handle);
@@ -244,7 +258,14 @@ function checkIngested(result, tool_name, options) {
     for (const [handle, bytes] of kept) assert.deepEqual([...artifacts.bytes(handle)], [...bytes], handle);
     const raw = item.artifact_ref.handle;
     assert.equal(Buffer.from(artifacts.bytes(raw)).toString("utf8"), full_text, tool_name);
-    assert.deepEqual(artifacts.list().map(({ handle }) => handle).sort(), [...kept.keys(), raw].sort(), tool_name);
+    assert.deepEqual(
+      artifacts
+        .list()
+        .map(({ handle }) => handle)
+        .sort(),
+      [...kept.keys(), raw].sort(),
+      tool_name,
+    );
   }
   const handles = envelope.artifacts.map(({ handle }) => handle).filter((handle) => handle !== item.artifact_ref.handle);
   assert.deepEqual(handles, [...kept.keys()], tool_name);

@@ -69,7 +69,10 @@ export const mcpCases = {
     const large = manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content: list } });
     const { missing_bytes, warnings } = large.envelope.provenance;
     assert.equal(large.envelope.status, "partial");
-    assert.deepEqual(warnings, [1, 2, 3].map((at) => ({ code: "too-large", path: `/content/${at}/data` })));
+    assert.deepEqual(
+      warnings,
+      [1, 2, 3].map((at) => ({ code: "too-large", path: `/content/${at}/data` })),
+    );
     assert.ok(missing_bytes === 3 * 13 * 1024 * 1024 * 0.75 && large.item.text.includes(`TOO_LARGE: ${missing_bytes} bytes`), `${missing_bytes}`);
     manager.free();
   },
@@ -82,7 +85,10 @@ export const mcpCases = {
     assert.deepEqual([item.id, item.namespace, item.name, item.side_effects], ["mcp:github/GitHub.merge", "github", "GitHub.merge", true]);
     const { hints, warnings, schema_digest } = item.metadata._contextweaver.mcp;
     assert.deepEqual(plain(hints), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true });
-    assert.deepEqual(warnings.map(({ path }) => path), ["/annotations/readOnlyHint", "/icons/1"]);
+    assert.deepEqual(
+      warnings.map(({ path }) => path),
+      ["/annotations/readOnlyHint", "/icons/1"],
+    );
     assert.ok(schema_digest.startsWith("sha256:"));
     const back = cw.selectableToMcpTool(item);
     assert.deepEqual([sorted(back.tool), back.report.length], [sorted(tool()), 0]);
@@ -90,7 +96,10 @@ export const mcpCases = {
     assert.deepEqual([old.icons, old.execution, old.outputSchema], [undefined, undefined, undefined]);
     assert.deepEqual(report.map(({ path }) => path).sort(), ["/annotations/readOnlyHint", "/execution", "/icons", "/outputSchema"]);
     assert.equal(cw.mcpToolToSelectable({ name: "x", description: "d" }, { id_form: "canonical" }).id, "mcp:x#a32362d4");
-    assert.deepEqual(["a.b", "slack_send_message", "x"].map((name) => cw.inferNamespace(name)), ["a", "slack", "mcp"]);
+    assert.deepEqual(
+      ["a.b", "slack_send_message", "x"].map((name) => cw.inferNamespace(name)),
+      ["a", "slack", "mcp"],
+    );
     for (const [what, run, code, path] of [
       ["no name", () => cw.mcpToolToSelectable({ description: "d" }), "MISSING_FIELD", "/tool/name"],
       ["a name that is a number", () => cw.mcpToolToSelectable({ name: 5 }), "INVALID_INPUT", "/tool/name"],
@@ -109,7 +118,10 @@ export const mcpCases = {
     assert.deepEqual([item.id, item.kind, item.namespace, item.title], ["resource::file:README#a8c506b1", "resource", "file", "Read me"]);
     assert.deepEqual(plain(item.metadata._contextweaver.mcp.fields), { size: 5 });
     assert.equal(cw.mcpResourceToSelectable(resource, { server: "docs" }).namespace, "docs");
-    const contents = [{ uri: "u:a", text: "hello" }, { uri: "u:b", blob: "aGk=", mimeType: "image/png" }];
+    const contents = [
+      { uri: "u:a", text: "hello" },
+      { uri: "u:b", blob: "aGk=", mimeType: "image/png" },
+    ];
     const read = cw.mcpResourceToEnvelope({ contents }, item.id);
     assert.deepEqual([read.full_text, read.envelope.status, read.warnings.length], ["hello", "ok", 0]);
     assert.deepEqual([...read.binaries.keys()], [`resource:${item.id}:0`, `resource:${item.id}:1`]);
@@ -118,8 +130,14 @@ export const mcpCases = {
     const prompt = { name: "review", arguments: [{ name: "code", required: true }, 5] };
     const asked = cw.mcpPromptToSelectable(prompt);
     assert.deepEqual([asked.kind, plain(asked.args_schema.required)], ["prompt", ["code"]]);
-    assert.deepEqual(asked.metadata._contextweaver.mcp.warnings.map(({ path }) => path), ["/arguments/1"]);
-    const messages = [{ role: "user", content: { type: "text", text: "Review this" } }, { role: "assistant", content: { type: "image", data: "aGk=", mimeType: "image/png" } }];
+    assert.deepEqual(
+      asked.metadata._contextweaver.mcp.warnings.map(({ path }) => path),
+      ["/arguments/1"],
+    );
+    const messages = [
+      { role: "user", content: { type: "text", text: "Review this" } },
+      { role: "assistant", content: { type: "image", data: "aGk=", mimeType: "image/png" } },
+    ];
     const got = cw.mcpPromptToEnvelope({ description: "A review", messages }, "p");
     assert.deepEqual([got.full_text, got.envelope.summary], ["[user] Review this\n[assistant]", "A review"]);
     assert.deepEqual([...got.binaries.keys()], ["prompt:p:image:1", "prompt:p:messages"]);
@@ -136,7 +154,11 @@ export const mcpCases = {
   },
 
   "a recorded session becomes items, and every problem has its line"(cw, assert) {
-    const lines = ['{"type":"user_turn","id":"u","text":"hi"}', "", '{"type":"tool_resutl","id":"r","parent_id":"nobody","content":[{"type":"text","text":"x"}]}'];
+    const lines = [
+      '{"type":"user_turn","id":"u","text":"hi"}',
+      "",
+      '{"type":"tool_resutl","id":"r","parent_id":"nobody","content":[{"type":"text","text":"x"}]}',
+    ];
     const text = lines.join("\r\n");
     let error;
     try {
@@ -146,8 +168,20 @@ export const mcpCases = {
     }
     assert.deepEqual([error?.code, error?.path], ["INVALID_INPUT", "/text"]);
     const { items, warnings } = cw.loadMcpSessionJsonl(text, { strict: false });
-    assert.deepEqual(items.map(({ id, kind, text }) => [id, kind, text]), [["u", "user_turn", "hi"], ["r", "user_turn", "x"]]);
-    assert.deepEqual(warnings.map(({ line, path }) => [line, path]), [[3, "/type"], [3, "/parent_id"]]);
+    assert.deepEqual(
+      items.map(({ id, kind, text }) => [id, kind, text]),
+      [
+        ["u", "user_turn", "hi"],
+        ["r", "user_turn", "x"],
+      ],
+    );
+    assert.deepEqual(
+      warnings.map(({ line, path }) => [line, path]),
+      [
+        [3, "/type"],
+        [3, "/parent_id"],
+      ],
+    );
   },
 };
 
@@ -155,5 +189,8 @@ export const mcpCases = {
 function sorted(value) {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(sorted).join()}]`;
-  return `{${Object.keys(value).sort().map((key) => `${JSON.stringify(key)}:${sorted(value[key])}`).join()}}`;
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${sorted(value[key])}`)
+    .join()}}`;
 }

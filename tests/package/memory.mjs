@@ -92,7 +92,11 @@ export const memoryCases = {
       // The results since the last turn of the user are evicted last.
       manager.ingest({ id: `u${i}`, kind: "user_turn", text: "go on" });
       manager.ingest({ id: `c${i}`, kind: "tool_call", text: "read()" });
-      manager.ingestMcpResult({ tool_call_id: `c${i}`, tool_name: "read", result: { content: [{ type: "text", text: text(i, Math.max(12_000, 60_000 * part)) }] } });
+      manager.ingestMcpResult({
+        tool_call_id: `c${i}`,
+        tool_name: "read",
+        result: { content: [{ type: "text", text: text(i, Math.max(12_000, 60_000 * part)) }] },
+      });
     };
     return { change, times: 170 };
   },
@@ -104,8 +108,20 @@ export const memoryCases = {
   },
   "a conversation that is handed over again": (cw) => {
     const manager = new cw.ContextManager();
-    const messages = [{ role: "user", content: "read it" }, call("c"), { role: "tool", tool_call_id: "c", content: text(0, 20_000) }, { role: "assistant", content: "done" }];
-    return { change: () => manager.syncMessages(messages.map((message) => ({ ...message })), "openai-chat"), times: 5_000 };
+    const messages = [
+      { role: "user", content: "read it" },
+      call("c"),
+      { role: "tool", tool_call_id: "c", content: text(0, 20_000) },
+      { role: "assistant", content: "done" },
+    ];
+    return {
+      change: () =>
+        manager.syncMessages(
+          messages.map((message) => ({ ...message })),
+          "openai-chat",
+        ),
+      times: 5_000,
+    };
   },
   "prompts that are laid out for a cache": (cw) => {
     const manager = new cw.ContextManager();
@@ -176,7 +192,9 @@ export const memoryCases = {
   "guardrails that come and go": (cw, part) => {
     const store = new cw.DecisionStore({ clock: () => 0 });
     const change = async (i) => {
-      store.addGuardrails([{ id: `g${i}`, description: text(i, 8_000 * part), conditions: [{ field: "category", operator: "eq", value: "x" }], action: "warn", message: "no" }]);
+      store.addGuardrails([
+        { id: `g${i}`, description: text(i, 8_000 * part), conditions: [{ field: "category", operator: "eq", value: "x" }], action: "warn", message: "no" },
+      ]);
       await store.callTool("check_action", { description: text(i, 400 * part), category: "x" });
       store.removeGuardrail(`g${i}`);
     };

@@ -55,7 +55,11 @@ for (const [section, file, names] of SOURCES) {
     for (const name of names) {
       const types = [...typesOf(name, all)];
       assert.ok(types.length > 1, `${name} declares no types`);
-      assert.deepEqual(types.filter((type) => !listed.has(type)), [], name);
+      assert.deepEqual(
+        types.filter((type) => !listed.has(type)),
+        [],
+        name,
+      );
     }
   });
 }
@@ -66,5 +70,8 @@ test("gemini: every field of a part", () => {
   assert.ok(fields.length > 10);
   const start = table.indexOf("## From gemini\n");
   const [, listed] = /Types in these rows: (.*)\./.exec(table.slice(start));
-  assert.deepEqual(fields.filter((field) => !listed.includes(`\`${field}\``)), []);
+  assert.deepEqual(
+    fields.filter((field) => !listed.includes(`\`${field}\``)),
+    [],
+  );
 });

@@ -3,7 +3,13 @@
 const LISTS = {
   "openai-chat": [
     { role: "developer", content: "Be brief." },
-    { role: "user", content: [{ type: "text", text: "What is on it?" }, { type: "image_url", image_url: { url: "https://example.org/a.png" } }] },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "What is on it?" },
+        { type: "image_url", image_url: { url: "https://example.org/a.png" } },
+      ],
+    },
     { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"at":1}' } }] },
     { role: "tool", tool_call_id: "call_1", content: "a cat" },
     { role: "assistant", content: "A cat.", refusal: null },
@@ -76,7 +82,10 @@ export const messageCases = {
         assert.deepEqual(cw.itemsToMessages(items, format).messages, before);
         const manager = new cw.ContextManager();
         const { ids } = manager.ingestMessages(messages, format);
-        assert.deepEqual(ids, items.map(({ id }) => id));
+        assert.deepEqual(
+          ids,
+          items.map(({ id }) => id),
+        );
         assert.deepEqual(messages, before);
         const built = cw.ContextManager.fromJSON(JSON.stringify(manager)).buildMessages({ phase: "answer", format });
         assert.deepEqual(built.messages, before);
@@ -102,7 +111,10 @@ export const messageCases = {
     manager.ingestMessages([{ ...call, tool_calls: [{ ...call.tool_calls[0], id: "call_2" }] }], "openai-chat");
     manager.ingestToolResult({ tool_call_id: "call_2", tool_name: "look", raw_output: "a dog" });
     const { messages } = manager.buildMessages({ phase: "answer", format: "anthropic" });
-    assert.deepEqual(messages.at(-1).content.map(({ type, tool_use_id: id }) => [type, id]), [["tool_result", "call_2"]]);
+    assert.deepEqual(
+      messages.at(-1).content.map(({ type, tool_use_id: id }) => [type, id]),
+      [["tool_result", "call_2"]],
+    );
     manager.free();
   },
 
@@ -155,7 +167,10 @@ export const messageCases = {
 
   "the place of a bad message counts from the first"(cw, assert) {
     const manager = new cw.ContextManager();
-    const good = [{ role: "user", content: "a" }, { role: "assistant", content: "b" }];
+    const good = [
+      { role: "user", content: "a" },
+      { role: "assistant", content: "b" },
+    ];
     manager.syncMessages(good, "openai-chat");
     const before = JSON.stringify(manager);
     const refused = (bad) => catchError(() => manager.syncMessages([...good, { role: "user", content: "c" }, bad], "openai-chat")).path;
@@ -183,10 +198,16 @@ export const messageCases = {
     const manager = new cw.ContextManager();
     manager.ingestAll(LOGGED);
     manager.ingestToolResult({ tool_call_id: "c1", tool_name: "read_log", raw_output: "ok" });
-    manager.ingestAll([{ id: "c2", kind: "tool_call", text: 'get_order {"id": 1}' }, { id: "r2", kind: "tool_result", parent_id: "c2", text: "held" }]);
+    manager.ingestAll([
+      { id: "c2", kind: "tool_call", text: 'get_order {"id": 1}' },
+      { id: "r2", kind: "tool_result", parent_id: "c2", text: "held" },
+    ]);
     const { messages, warnings } = manager.buildMessages({ phase: "answer", format: "openai-chat" });
     const calls = messages.flatMap((message) => message.tool_calls ?? []).map((call) => call.function);
-    assert.deepEqual(calls, [{ name: "read_log", arguments: "{}" }, { name: "get_order", arguments: '{"id": 1}' }]);
+    assert.deepEqual(calls, [
+      { name: "read_log", arguments: "{}" },
+      { name: "get_order", arguments: '{"id": 1}' },
+    ]);
     assert.deepEqual(warnings, []);
     manager.ingest({ id: "c3", kind: "tool_call", text: "look around" });
     const built = manager.buildMessages({ phase: "answer", format: "openai-chat" });
@@ -203,10 +224,7 @@ export const messageCases = {
     const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
     const long = Array.from({ length: 2000 }, (_, at) => `line ${at} of a report with many words in it`).join("\n");
     const call = LISTS["openai-chat"][2];
-    manager.ingestMessages(
-      [{ role: "user", content: `use ${secret}` }, call, { role: "tool", tool_call_id: "call_1", content: long }],
-      "openai-chat",
-    );
+    manager.ingestMessages([{ role: "user", content: `use ${secret}` }, call, { role: "tool", tool_call_id: "call_1", content: long }], "openai-chat");
     const built = manager.buildMessages({
       phase: "answer",
       format: "openai-chat",
@@ -219,7 +237,10 @@ export const messageCases = {
     assert.ok(text.length < 12_000, `${text.length} characters`);
     assert.ok(built.tokens <= 500);
     assert.deepEqual([built.messages[0].content, built.messages.at(-1).content], ["Above.", "Below."]);
-    assert.deepEqual(built.messages.map(({ role }) => role), ["system", "user", "assistant", "tool", "user"]);
+    assert.deepEqual(
+      built.messages.map(({ role }) => role),
+      ["system", "user", "assistant", "tool", "user"],
+    );
     manager.free();
   },
 
@@ -241,14 +262,23 @@ export const messageCases = {
         const id = `call_abcdefghijklmnop${at}`;
         const call = { id, type: "function", function: { name: "f", arguments: "{}" } };
         tiny.ingestMessages(
-          [{ role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: id, content: "ok" }],
+          [
+            { role: "assistant", content: null, tool_calls: [call] },
+            { role: "tool", tool_call_id: id, content: "ok" },
+          ],
           "openai-chat",
         );
       }
       tiny.ingest({ id: "u", kind: "user_turn", text: "so?" });
-      for (const [manager, budget_tokens] of [[open, 3000], [tiny, 1000]]) {
+      for (const [manager, budget_tokens] of [
+        [open, 3000],
+        [tiny, 1000],
+      ]) {
         // A prompt for itself uses the budget; one of a loop leaves room for what comes.
-        for (const [running, least] of [[false, 0.5], [true, 0.25]]) {
+        for (const [running, least] of [
+          [false, 0.5],
+          [true, 0.25],
+        ]) {
           const { messages, system, tokens, pack } = manager.buildMessages({ phase: "answer", format, budget_tokens, running });
           const sent = count(leaves([messages, system])) + 4 * messages.length;
           assert.ok(sent <= tokens && tokens <= budget_tokens, `${format}: ${sent} sent, ${tokens} counted of ${budget_tokens}`);
@@ -280,7 +310,10 @@ export const messageCases = {
       return { ...made, pack: read, found };
     };
     const text = "[LEFT OUT]\nrecall finds: W-2378156 (u1)";
-    const ways = ["openai-chat", "anthropic", "gemini", "ai-sdk-model"].flatMap((format) => [[format, 3000, false], [format, 8000, true]]);
+    const ways = ["openai-chat", "anthropic", "gemini", "ai-sdk-model"].flatMap((format) => [
+      [format, 3000, false],
+      [format, 8000, true],
+    ]);
     for (const [format, budget, running] of ways) {
       const { messages, pack, tokens, found } = built({ ledger: true }, format, budget, running);
       // A cut of a running prompt leaves the first request above it.
@@ -300,7 +333,10 @@ export const messageCases = {
   },
 
   "a result above its share enters a running prompt with the parts that are asked for, and is read on"(cw, assert) {
-    for (const [count, query, wanted] of [[600, "Which parcel has order 4150?", "parcel 7024"], [3000, "Which parcel has order 6150?", "parcel 3943"]]) {
+    for (const [count, query, wanted] of [
+      [600, "Which parcel has order 4150?", "parcel 7024"],
+      [3000, "Which parcel has order 6150?", "parcel 3943"],
+    ]) {
       const manager = new cw.ContextManager();
       const build = () => manager.buildMessages({ phase: "answer", format: "openai-chat", query, budget_tokens: 8_000 });
       manager.ingest({ id: "u", kind: "user_turn", text: query });
@@ -320,7 +356,11 @@ export const messageCases = {
   "a result that comes after its stub was sent does not take its place in silence"(cw, assert) {
     const manager = new cw.ContextManager();
     const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
-    const conversation = [{ role: "user", content: "go" }, { role: "assistant", content: null, tool_calls: [call] }, { role: "user", content: "And what time is it?" }];
+    const conversation = [
+      { role: "user", content: "go" },
+      { role: "assistant", content: null, tool_calls: [call] },
+      { role: "user", content: "And what time is it?" },
+    ];
     const step = () => {
       manager.syncMessages(conversation, "openai-chat");
       return manager.buildMessages({ phase: "answer", format: "openai-chat" });
@@ -338,13 +378,21 @@ export const messageCases = {
     const call = (call_id) => ({ type: "function_call", call_id, name: "f", arguments: JSON.stringify({ call_id }) });
     const conversation = [{ role: "user", content: "go" }];
     let built;
-    for (const next of [call("a"), call("b"), { type: "function_call_output", call_id: "a", output: "A" }, { type: "function_call_output", call_id: "b", output: "B" }]) {
+    for (const next of [
+      call("a"),
+      call("b"),
+      { type: "function_call_output", call_id: "a", output: "A" },
+      { type: "function_call_output", call_id: "b", output: "B" },
+    ]) {
       conversation.push(next);
       manager.syncMessages(conversation, "openai-responses");
       built = manager.buildMessages({ phase: "answer", format: "openai-responses" });
     }
     const calls = built.messages.filter(({ type }) => type === "function_call");
-    assert.deepEqual(calls.map(({ call_id }) => call_id), ["a", "b"]);
+    assert.deepEqual(
+      calls.map(({ call_id }) => call_id),
+      ["a", "b"],
+    );
     assert.deepEqual(built.warnings, []);
     manager.free();
   },
@@ -393,9 +441,15 @@ export const messageCases = {
     assert.deepEqual(warnings, []);
     const manager = new cw.ContextManager();
     manager.ingestMessages(messages, "ai-sdk-model");
-    for (const { messages: written } of [cw.itemsToMessages(items, "ai-sdk-model"), manager.buildMessages({ phase: "answer", format: "ai-sdk-model", budget_tokens: 20_000 })]) {
+    for (const { messages: written } of [
+      cw.itemsToMessages(items, "ai-sdk-model"),
+      manager.buildMessages({ phase: "answer", format: "ai-sdk-model", budget_tokens: 20_000 }),
+    ]) {
       const parts = written[0].content;
-      assert.deepEqual(parts.slice(1, -1).map(({ image }) => image), wanted);
+      assert.deepEqual(
+        parts.slice(1, -1).map(({ image }) => image),
+        wanted,
+      );
       assert.deepEqual([parts.at(-1).data, parts.at(-1).providerOptions], ["iVBORw0KGgo=", { own: { since: "1970-01-01T00:00:00.000Z" } }]);
       assert.deepEqual(written[1].content[0].input, { since: "1970-01-01T00:00:00.000Z" });
       assert.deepEqual(written[2].content[0].output.value, copy(dated));
@@ -444,7 +498,10 @@ export const messageCases = {
     };
     for (const content of [[image], [{ type: "text", text: "Here it is:" }, image]]) {
       const manager = new cw.ContextManager();
-      manager.ingestAll([{ id: "u", kind: "user_turn", text: "draw" }, { id: "c1", kind: "tool_call", text: "chart {}" }]);
+      manager.ingestAll([
+        { id: "u", kind: "user_turn", text: "draw" },
+        { id: "c1", kind: "tool_call", text: "chart {}" },
+      ]);
       const { item } = manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "chart", result: { content } });
       assert.ok(item.text !== "(no content)", item.text);
       for (const one of [manager, cw.ContextManager.fromJSON(JSON.stringify(manager))]) {
@@ -455,7 +512,10 @@ export const messageCases = {
         }
         const shown = one.buildMessages({ phase: "answer", format: "ai-sdk-ui" });
         assert.ok(JSON.stringify(shown.messages).includes("[image: image/png, 1 KiB]"));
-        assert.deepEqual(shown.warnings.map(({ code }) => code), ["MEDIA_LEFT_OUT"]);
+        assert.deepEqual(
+          shown.warnings.map(({ code }) => code),
+          ["MEDIA_LEFT_OUT"],
+        );
       }
       // Without the store there is a line.
       const { messages, warnings } = cw.itemsToMessages(manager.events.list(), "anthropic");
@@ -515,7 +575,12 @@ export const messageCases = {
     const again = catchError(() => manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result }));
     assert.equal(again.code, "DUPLICATE_ID");
     const small = new cw.ContextManager({ limits: { max_artifact_bytes: 100 } });
-    const large = { content: [{ type: "text", text: "x" }, { type: "image", data: "AAAA".repeat(200) }] };
+    const large = {
+      content: [
+        { type: "text", text: "x" },
+        { type: "image", data: "AAAA".repeat(200) },
+      ],
+    };
     const full = catchError(() => small.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result: large }));
     assert.equal(full.code, "QUOTA_EXCEEDED");
     assert.deepEqual([small.events.count(), small.artifacts.list().length], [0, 0]);

@@ -13,9 +13,12 @@ test("Node, slim entry", async (t) => {
   const folder = await project("node-slim", {
     "sync.mjs": slim(ALL, `cw.initSync({ agent, routing, decisions }); cw.initSync({ agent, decisions });`),
     "async.mjs": slim(SOME, `await cw.init({ agent: WebAssembly.compile(agent), routing, decisions }); await cw.init({ agent });`),
-    "response.mjs": slim(SOME, `
+    "response.mjs": slim(
+      SOME,
+      `
       const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
-      await cw.init({ agent: response(agent), routing: Promise.resolve(response(routing)), decisions });`),
+      await cw.init({ agent: response(agent), routing: Promise.resolve(response(routing)), decisions });`,
+    ),
   });
   for (const file of ["sync.mjs", "async.mjs", "response.mjs"]) {
     const { stdout } = await run("node", [file], { cwd: folder });
@@ -24,12 +27,16 @@ test("Node, slim entry", async (t) => {
 });
 
 test("Node, the exports of the modules", async (t) => {
-  const folder = await project("node-exports", {
-    "main.mjs": `
+  const folder = await project(
+    "node-exports",
+    {
+      "main.mjs": `
 import { runExportCases } from "./exports.mjs";
 import { assert } from "./assert.mjs";
 console.log(JSON.stringify(await runExportCases("./node_modules/contextweaver/dist", assert, ${JSON.stringify(expected)})));`,
-  }, { also: ["exports.mjs"] });
+    },
+    { also: ["exports.mjs"] },
+  );
   await report(t, (await run("node", ["main.mjs"], { cwd: folder })).stdout);
 });
 

@@ -6,13 +6,36 @@ import { pathToFileURL } from "node:url";
 import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";
 import {
-  ANSWER, BUDGET, DONE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun, holdsTheSession,
-  longRun, manyTools, partOf, script, textsOf, withinBudget,
+  ANSWER,
+  BUDGET,
+  DONE,
+  PICTURE,
+  QUESTION,
+  READ,
+  RUN_BUDGETS,
+  RUN_INSTRUCTIONS,
+  RUN_STEPS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  costly,
+  evicted,
+  holdsTheCost,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  manyTools,
+  partOf,
+  script,
+  textsOf,
+  withinBudget,
 } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("openai-agents", { "entry.mjs": `export * from "contextweaver/openai-agents"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("openai-agents", {
+  "entry.mjs": `export * from "contextweaver/openai-agents"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 // What the SDK makes of its items for the provider.
 const { getInputItems } = await import(pathToFileURL(join(here, "node_modules/@openai/agents-openai/dist/openaiResponsesConverter.mjs")));
@@ -62,8 +85,16 @@ function scripted() {
 /** The tools of the session as the SDK has them. */
 function sdkTools() {
   const { tools, executed } = manyTools();
-  const picture = [{ type: "text", text: "the desk" }, { type: "image", image: { data: PICTURE, mediaType: "image/png" } }];
-  const list = tools.map(({ name, description, schema: parameters, run: runs }) => simple(name, async () => (name === "take_picture" ? (runs(), picture) : runs()), { description, parameters: { ...schema, ...parameters, additionalProperties: true } }));
+  const picture = [
+    { type: "text", text: "the desk" },
+    { type: "image", image: { data: PICTURE, mediaType: "image/png" } },
+  ];
+  const list = tools.map(({ name, description, schema: parameters, run: runs }) =>
+    simple(name, async () => (name === "take_picture" ? (runs(), picture) : runs()), {
+      description,
+      parameters: { ...schema, ...parameters, additionalProperties: true },
+    }),
+  );
   return { executed, tools: list };
 }
 
@@ -88,7 +119,10 @@ for (const [name, runs] of Object.entries(HOW)) {
     assert.equal(finalOutput, ANSWER);
     assert.equal(steps.length, STEPS);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    assert.deepEqual(
+      steps.flatMap(({ warnings }) => warnings),
+      [],
+    );
     holdsTheSession(cw.manager, executed);
     // What the run and the session hold is what was said.
     for (const items of [history, await session.getItems()]) {
@@ -99,7 +133,9 @@ for (const [name, runs] of Object.entries(HOW)) {
   });
 
   test(`OpenAI Agents, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
-    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) => simple(called, async ({ part }) => partOf(part), { description, parameters: { ...schema, ...parameters } }));
+    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) =>
+      simple(called, async ({ part }) => partOf(part), { description, parameters: { ...schema, ...parameters } }),
+    );
     const play = async (cw) => {
       const next = longRun();
       const requests = [];
@@ -188,7 +224,16 @@ for (const [name, runs] of Object.entries(HOW)) {
 
   test(`OpenAI Agents, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
     const controller = new AbortController();
-    const tools = [simple("fail", async () => { throw new Error("the disk is full"); }, { errorFunction: (_, error) => error.message }), simple("hang", async () => (controller.abort(), "late"))];
+    const tools = [
+      simple(
+        "fail",
+        async () => {
+          throw new Error("the disk is full");
+        },
+        { errorFunction: (_, error) => error.message },
+      ),
+      simple("hang", async () => (controller.abort(), "late")),
+    ];
     const asked = [];
     const turns = [[call("f", "fail", {})], [call("h", "hang", {})], [text("done")]];
     const model = new Scripted(({ input }) => (asked.push(textsOf(input).join("\n")), turns[asked.length - 1]));
@@ -209,9 +254,16 @@ for (const [name, runs] of Object.entries(HOW)) {
 
   test(`OpenAI Agents, ${name}: calls that wait for an approval, granted and denied`, async () => {
     const paid = [];
-    const pay = simple("pay", async ({ to }) => (paid.push(to), "paid"), { needsApproval: true, parameters: { ...schema, properties: { to: { type: "string" } } } });
+    const pay = simple("pay", async ({ to }) => (paid.push(to), "paid"), {
+      needsApproval: true,
+      parameters: { ...schema, properties: { to: { type: "string" } } },
+    });
     const asked = [];
-    const model = new Scripted(({ input }) => (asked.push(textsOf(input).join("\n")), asked.length === 1 ? [call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Mallory" })] : [text("done")]));
+    const model = new Scripted(
+      ({ input }) => (
+        asked.push(textsOf(input).join("\n")), asked.length === 1 ? [call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Mallory" })] : [text("done")]
+      ),
+    );
     const cw = contextWeaver({ budget_tokens: BUDGET });
     const agent = new Agent({ name: "teller", model: cw.serve(model), tools: cw.tools([pay]) });
     const { interruptions, state } = await runs(agent, "Pay both.");
@@ -228,7 +280,14 @@ for (const [name, runs] of Object.entries(HOW)) {
   test(`OpenAI Agents, ${name}: agents that hand over, each with its tools`, async () => {
     const many = (area) => Array.from({ length: 30 }, (_, n) => simple(`${area}_${n}`, async () => `${area} ${n}`));
     const offered = [];
-    const turns = [[call("a", "find_tools", { query: "books 7" })], [call("b", "call_tool", { name: "books_7", arguments: {} })], [call("t", "transfer_to_mailer", {})], [call("c", "find_tools", { query: "mails 9" })], [call("d", "call_tool", { name: "mails_9", arguments: {} })], [text("sent")]];
+    const turns = [
+      [call("a", "find_tools", { query: "books 7" })],
+      [call("b", "call_tool", { name: "books_7", arguments: {} })],
+      [call("t", "transfer_to_mailer", {})],
+      [call("c", "find_tools", { query: "mails 9" })],
+      [call("d", "call_tool", { name: "mails_9", arguments: {} })],
+      [text("sent")],
+    ];
     const model = new Scripted(({ tools, handoffs, input }) => {
       offered.push(tools.map(({ name: one }) => one));
       assert.equal(handoffs.length, offered.length <= 3 ? 1 : 0);
@@ -257,10 +316,28 @@ for (const useResponses of [true, false]) {
     const bodies = [];
     const rows = Array.from({ length: 400 }, (_, n) => ({ n, word: `w${n}` }));
     const list = simple("list", async () => rows);
-    const chat = (message, finish_reason) => ({ id: "c", object: "chat.completion", created: 1, model: "gpt-5", choices: [{ index: 0, finish_reason, logprobs: null, message: { role: "assistant", content: null, refusal: null, ...message } }] });
-    const response = (item) => ({ id: "r", object: "response", created_at: 1, model: "gpt-5", status: "completed", error: null, output: [item], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } } });
+    const chat = (message, finish_reason) => ({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "gpt-5",
+      choices: [{ index: 0, finish_reason, logprobs: null, message: { role: "assistant", content: null, refusal: null, ...message } }],
+    });
+    const response = (item) => ({
+      id: "r",
+      object: "response",
+      created_at: 1,
+      model: "gpt-5",
+      status: "completed",
+      error: null,
+      output: [item],
+      usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+    });
     const answers = useResponses
-      ? [response({ type: "function_call", id: "fc_1", call_id: "c0", name: "list", arguments: "{}", status: "completed" }), response({ type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done", annotations: [] }] })]
+      ? [
+          response({ type: "function_call", id: "fc_1", call_id: "c0", name: "list", arguments: "{}", status: "completed" }),
+          response({ type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done", annotations: [] }] }),
+        ]
       : [chat({ tool_calls: [{ id: "c0", type: "function", function: { name: "list", arguments: "{}" } }] }, "tool_calls"), chat({ content: "done" }, "stop")];
     const fetch = async (_, { body }) => {
       const request = JSON.parse(body);
@@ -274,7 +351,10 @@ for (const useResponses of [true, false]) {
     const runner = new Runner({ modelProvider: cw.serve(new OpenAIProvider({ openAIClient: client, useResponses })), tracingDisabled: true });
     const { finalOutput } = await runner.run(new Agent({ name: "lister", model: "gpt-5", tools: cw.tools([list]) }), "List them.");
     assert.equal(finalOutput, "done");
-    assert.deepEqual(bodies.map(({ tools }) => tools.map((one) => (one.function ?? one).name)), [["list"], ["list", "drilldown", "recall"]]);
+    assert.deepEqual(
+      bodies.map(({ tools }) => tools.map((one) => (one.function ?? one).name)),
+      [["list"], ["list", "drilldown", "recall"]],
+    );
     assert.ok(countTokens(JSON.stringify(bodies[1])) < 2_500);
     assert.match(JSON.stringify(bodies[1]), /drilldown artifact:result:c0/);
     cw.free();
@@ -284,15 +364,40 @@ for (const useResponses of [true, false]) {
 test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const items = [
     { type: "message", role: "system", content: "Be brief." },
-    { type: "message", role: "user", content: [{ type: "input_text", text: "Look.", providerData: { a: 1 } }, { type: "input_image", image: `data:image/png;base64,${PICTURE}`, detail: "low" }, { type: "input_file", file: { url: "https://files.example/a.pdf" }, filename: "a.pdf" }, { type: "audio", audio: "AAAA", format: "mp3" }] },
-    { type: "reasoning", id: "rs_1", content: [{ type: "input_text", text: "hm" }], rawContent: [{ type: "reasoning_text", text: "raw" }], providerData: { encrypted_content: "x" } },
+    {
+      type: "message",
+      role: "user",
+      content: [
+        { type: "input_text", text: "Look.", providerData: { a: 1 } },
+        { type: "input_image", image: `data:image/png;base64,${PICTURE}`, detail: "low" },
+        { type: "input_file", file: { url: "https://files.example/a.pdf" }, filename: "a.pdf" },
+        { type: "audio", audio: "AAAA", format: "mp3" },
+      ],
+    },
+    {
+      type: "reasoning",
+      id: "rs_1",
+      content: [{ type: "input_text", text: "hm" }],
+      rawContent: [{ type: "reasoning_text", text: "raw" }],
+      providerData: { encrypted_content: "x" },
+    },
     { type: "hosted_tool_call", id: "ws_1", name: "web_search_call", status: "completed", providerData: { type: "web_search_call" } },
     { type: "computer_call", id: "cu_1", callId: "cc", status: "completed", action: { type: "screenshot" } },
     { type: "computer_call_result", callId: "cc", output: { type: "computer_screenshot", data: `data:image/png;base64,${PICTURE}` } },
     { type: "shell_call", callId: "sh", status: "completed", action: { commands: ["ls"] } },
     { type: "shell_call_output", callId: "sh", output: [{ stdout: "a", stderr: "", outcome: { type: "exit", exitCode: 0 } }] },
     { ...call("f", "look", {}), namespace: "eyes", id: "fc_1", providerData: { b: 2 } },
-    { type: "function_call_result", name: "look", namespace: "eyes", callId: "f", status: "completed", output: [{ type: "input_text", text: "seen" }, { type: "input_image", image: { id: "file_1" } }] },
+    {
+      type: "function_call_result",
+      name: "look",
+      namespace: "eyes",
+      callId: "f",
+      status: "completed",
+      output: [
+        { type: "input_text", text: "seen" },
+        { type: "input_image", image: { id: "file_1" } },
+      ],
+    },
     { type: "compaction", id: "cmp", encrypted_content: "y" },
     { type: "unknown", providerData: { c: 3 } },
     { ...text("It is a desk."), id: "msg_1", providerData: { d: 4 } },
@@ -316,18 +421,32 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   cw.free();
   // Where there is no room for it, an item is shorter and still of the SDK's form.
   const small = contextWeaver({ budget_tokens: 2_000 });
-  const large = { type: "function_call_result", name: "look", callId: "g", status: "completed", output: { type: "text", text: JSON.stringify(Array.from({ length: 300 }, (_, n) => ({ n, word: `w${n}` }))) } };
+  const large = {
+    type: "function_call_result",
+    name: "look",
+    callId: "g",
+    status: "completed",
+    output: { type: "text", text: JSON.stringify(Array.from({ length: 300 }, (_, n) => ({ n, word: `w${n}` }))) },
+  };
   await small.serve(model).getResponse({ input: [user("Look."), call("g", "look", {}), large], tools: small.tools([]), handoffs: [], modelSettings: {} });
   const sent = requests[1].input.find(({ type }) => type === "function_call_result");
   assert.deepEqual({ ...sent, output: { ...sent.output, text: "" } }, { ...large, output: { type: "text", text: "" } });
   assert.ok(sent.output.text.length < large.output.text.length / 2 && /drilldown/.test(sent.output.text), sent.output.text);
-  assert.deepEqual(requests[1].tools.map(({ name }) => name), ["drilldown", "recall"]);
+  assert.deepEqual(
+    requests[1].tools.map(({ name }) => name),
+    ["drilldown", "recall"],
+  );
   small.free();
   // So is one whose secrets are masked.
   const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
   const masking = contextWeaver({ budget_tokens: BUDGET });
   const told = [
-    { ...user([{ type: "input_text", text: `My token is ${secret}.` }, { type: "input_image", image: { id: "file_2" }, detail: "low" }]) },
+    {
+      ...user([
+        { type: "input_text", text: `My token is ${secret}.` },
+        { type: "input_image", image: { id: "file_2" }, detail: "low" },
+      ]),
+    },
     { ...text(`It is ${secret}.`), id: "msg_2" },
     user(`Use ${secret}.`),
     call("u", "use", { token: secret }),
@@ -337,9 +456,15 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const { input: masked } = requests[2];
   assert.ok(!JSON.stringify(masked).includes(secret));
   assert.equal(PROVIDER_RULES["openai-responses"]({ messages: getInputItems(masked) }), undefined);
-  assert.deepEqual(masked.map(({ type, role = type }) => role), ["user", "assistant", "user", "function_call", "function_call_result"]);
+  assert.deepEqual(
+    masked.map(({ type, role = type }) => role),
+    ["user", "assistant", "user", "function_call", "function_call_result"],
+  );
   assert.deepEqual(masked[0].content[1], { type: "input_image", image: { id: "file_2" }, detail: "low" });
-  assert.deepEqual(masked[1].content.map(({ type }) => type), ["output_text"]);
+  assert.deepEqual(
+    masked[1].content.map(({ type }) => type),
+    ["output_text"],
+  );
   assert.deepEqual(textsOf(masked).filter((one) => /REDACTED/.test(one)).length, 5);
   masking.free();
 });
@@ -370,6 +495,9 @@ test("OpenAI Agents: what cannot be is said before the model is asked", async ()
     [{ budget_tokens: 8_000, tools: [] }, "UNKNOWN_FIELD", "/tools"],
     [{ budget_tokens: 8_000, max_tools: 0 }, "INVALID_INPUT", "/max_tools"],
   ]) {
-    assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    assert.throws(
+      () => contextWeaver(options),
+      (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)),
+    );
   }
 });

@@ -7,13 +7,35 @@ import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
 import {
-  ANSWER, BUDGET, DONE, PICTURE, QUESTION, READ, RUN_BUDGETS, RUN_INSTRUCTIONS, RUN_TOOLS, STEPS, TASK, costly, evicted, holdsTheCost, holdsTheRun, holdsTheSession, longRun,
-  manyTools, partOf, script, textsOf, withinBudget,
+  ANSWER,
+  BUDGET,
+  DONE,
+  PICTURE,
+  QUESTION,
+  READ,
+  RUN_BUDGETS,
+  RUN_INSTRUCTIONS,
+  RUN_TOOLS,
+  STEPS,
+  TASK,
+  costly,
+  evicted,
+  holdsTheCost,
+  holdsTheRun,
+  holdsTheSession,
+  longRun,
+  manyTools,
+  partOf,
+  script,
+  textsOf,
+  withinBudget,
 } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
-const folder = await project("openai", { "entry.mjs": `export * from "contextweaver/openai"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const folder = await project("openai", {
+  "entry.mjs": `export * from "contextweaver/openai"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
+});
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const MODEL = { model: "gpt-5" };
@@ -37,8 +59,17 @@ const APIS = {
       const [message] = said;
       const whole = { id: "chat_1", created: 1, model: MODEL.model };
       const reason = message.tool_calls ? "tool_calls" : "stop";
-      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } });
-      const deltas = [{ role: "assistant", content: message.content }, ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] }))];
+      if (!isStream)
+        return Response.json({
+          ...whole,
+          object: "chat.completion",
+          choices: [{ index: 0, message, finish_reason: reason, logprobs: null }],
+          usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 },
+        });
+      const deltas = [
+        { role: "assistant", content: message.content },
+        ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] })),
+      ];
       const chunk = (delta, finish_reason = null) => ({ ...whole, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
       const cost = { ...chunk({}), choices: [], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } };
       return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason), cost], true);
@@ -50,33 +81,85 @@ const APIS = {
     params: { ...MODEL, store: false },
     system: () => [],
     tool: (definition) => ({ type: "function", strict: false, ...definition }),
-    call: ({ id, name, input }) => name === "tool_search" ? { type: "tool_search_call", id: `ts_${id}`, call_id: id, execution: "client", arguments: input, status: "completed" } : ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input), status: "completed" }),
-    said: ({ text, calls = [] }) => [...(text === undefined ? [] : [{ type: "message", id: `msg_${text.replace(/\W/g, "")}`, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [], logprobs: [] }] }]), ...calls.map(APIS.responses.call)],
+    call: ({ id, name, input }) =>
+      name === "tool_search"
+        ? { type: "tool_search_call", id: `ts_${id}`, call_id: id, execution: "client", arguments: input, status: "completed" }
+        : { type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input), status: "completed" },
+    said: ({ text, calls = [] }) => [
+      ...(text === undefined
+        ? []
+        : [
+            {
+              type: "message",
+              id: `msg_${text.replace(/\W/g, "")}`,
+              role: "assistant",
+              status: "completed",
+              content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+            },
+          ]),
+      ...calls.map(APIS.responses.call),
+    ],
     callsOf: (items) => items.filter(({ type }) => type === "function_call" || type === "tool_search_call"),
     result: (call, output) => ({ type: "function_call_output", call_id: call.call_id, output }),
     textOf: ([{ content }]) => content[0].text,
     answered(output, isStream, tokens = 1) {
-      const usage = { input_tokens: tokens, output_tokens: 1, total_tokens: tokens + 1, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
-      const response = { id: "resp_1", usage, object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
+      const usage = {
+        input_tokens: tokens,
+        output_tokens: 1,
+        total_tokens: tokens + 1,
+        input_tokens_details: { cached_tokens: 0 },
+        output_tokens_details: { reasoning_tokens: 0 },
+      };
+      const response = {
+        id: "resp_1",
+        usage,
+        object: "response",
+        created_at: 1,
+        model: MODEL.model,
+        status: "completed",
+        output,
+        error: null,
+        incomplete_details: null,
+        instructions: null,
+        metadata: {},
+        tools: [],
+        tool_choice: "auto",
+        parallel_tool_calls: true,
+        temperature: 1,
+        top_p: 1,
+      };
       if (!isStream) return Response.json(response);
       const items = output.flatMap((item, output_index) => ["added", "done"].map((event) => ({ type: `response.output_item.${event}`, output_index, item })));
       const all = [{ type: "response.created", response: { ...response, output: [] } }, ...items, { type: "response.completed", response }];
-      return events(all.map((event, sequence_number) => ({ ...event, sequence_number })), false);
+      return events(
+        all.map((event, sequence_number) => ({ ...event, sequence_number })),
+        false,
+      );
     },
   },
 };
 
-const events = (list, isDone) => new Response(list.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("") + (isDone ? "data: [DONE]\n\n" : ""), { headers: { "content-type": "text/event-stream" } });
+const events = (list, isDone) =>
+  new Response(
+    list.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("") + (isDone ? "data: [DONE]\n\n" : ""),
+    { headers: { "content-type": "text/event-stream" } },
+  );
 
 /** What the provider wants, within the budget. */
 function accepts(body, { format, field, tool }, budget = BUDGET) {
   assert.equal(PROVIDER_RULES[format]({ messages: body[field] }), undefined);
   const { instructions = "", tools = [] } = body;
-  assert.ok(tools.length > 0 || ["tools", "tool_choice", "parallel_tool_calls"].every((name) => body[name] === undefined), "what is said of tools where there are none");
+  assert.ok(
+    tools.length > 0 || ["tools", "tool_choice", "parallel_tool_calls"].every((name) => body[name] === undefined),
+    "what is said of tools where there are none",
+  );
   for (const one of tools.filter(({ type }) => type === "function")) {
     const { strict, type: _, ...definition } = functionOf(one);
     assert.deepEqual(one, tool({ ...definition, ...(strict !== undefined && { strict }) }));
-    assert.deepEqual(Object.keys(definition).filter((key) => !["name", "description", "parameters"].includes(key)), []);
+    assert.deepEqual(
+      Object.keys(definition).filter((key) => !["name", "description", "parameters"].includes(key)),
+      [],
+    );
   }
   const sent = textsOf([body[field], instructions]).concat(tools.map((one) => JSON.stringify(one)));
   withinBudget(sent, countTokens, budget);
@@ -113,9 +196,19 @@ function scripted(api) {
 /** The tools of the session as the SDK takes them, with what runs them, as `runTools` does. */
 function sdkTools(api, count) {
   const { tools, executed } = manyTools(count);
-  const picture = [{ type: "input_text", text: "the desk" }, { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PICTURE}` }];
+  const picture = [
+    { type: "input_text", text: "the desk" },
+    { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PICTURE}` },
+  ];
   const run = Object.fromEntries(tools.map((tool) => [tool.name, () => (tool.name === "take_picture" ? (tool.run(), picture) : JSON.stringify(tool.run()))]));
-  const given = tools.map(({ name, description, schema: parameters }) => api.tool({ name, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async () => (name === "take_picture" ? (run[name](), "the desk") : run[name]()) }) }));
+  const given = tools.map(({ name, description, schema: parameters }) =>
+    api.tool({
+      name,
+      description,
+      parameters,
+      ...(api === APIS.chat && { parse: JSON.parse, function: async () => (name === "take_picture" ? (run[name](), "the desk") : run[name]()) }),
+    }),
+  );
   return { tools: given, run, executed };
 }
 
@@ -134,13 +227,24 @@ async function loop(api, cw, run, params, ask) {
 }
 
 const whole = (answer) => [answer.output ?? [answer.choices[0].message], answer];
-const runTools = (client, cw, params, more) => cw.serve(client).chat.completions.runTools({ ...params, ...more, tools: cw.tools }, { maxChatCompletions: STEPS + 5 });
+const runTools = (client, cw, params, more) =>
+  cw.serve(client).chat.completions.runTools({ ...params, ...more, tools: cw.tools }, { maxChatCompletions: STEPS + 5 });
 const HOW = {
-  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.create(fitted))) },
-  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.stream(fitted).finalChatCompletion())) },
+  "chat.completions.create": {
+    api: APIS.chat,
+    run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.create(fitted))),
+  },
+  "chat.completions.stream": {
+    api: APIS.chat,
+    run: (client, cw, run, params) =>
+      loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.stream(fitted).finalChatCompletion())),
+  },
   runTools: { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params).finalContent() },
   "runTools, streaming": { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params, { stream: true }).finalContent() },
-  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => whole(await client.responses.create(fitted))) },
+  "responses.create": {
+    api: APIS.responses,
+    run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => whole(await client.responses.create(fitted))),
+  },
   "responses.create, streaming": {
     api: APIS.responses,
     run: (client, cw, run, params) =>
@@ -155,7 +259,9 @@ const HOW = {
     run: (client, cw, run, { input, ...params }) => {
       // The params are fitted by the client, so that they are whole in the loop.
       const own = cw.serve(client);
-      return loop(APIS.responses, { fit: (all) => all, answerAsync: cw.answerAsync, resolve: cw.resolve }, run, { ...params, input }, async (all) => whole(await own.responses.stream(all).finalResponse()));
+      return loop(APIS.responses, { fit: (all) => all, answerAsync: cw.answerAsync, resolve: cw.resolve }, run, { ...params, input }, async (all) =>
+        whole(await own.responses.stream(all).finalResponse()),
+      );
     },
   },
 };
@@ -165,11 +271,18 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     const { tools, run: runs, executed } = sdkTools(api);
     const steps = [];
     const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
-    const params = { ...api.params, ...(api === APIS.responses && { instructions: "Be brief. ".repeat(100) }), [api.field]: [...api.system("Be brief."), user(QUESTION)] };
+    const params = {
+      ...api.params,
+      ...(api === APIS.responses && { instructions: "Be brief. ".repeat(100) }),
+      [api.field]: [...api.system("Be brief."), user(QUESTION)],
+    };
     assert.equal(await run(clientOf(scripted(api)), cw, runs, params), ANSWER);
     assert.equal(steps.length, STEPS);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    assert.deepEqual(
+      steps.flatMap(({ warnings }) => warnings),
+      [],
+    );
     holdsTheSession(cw.manager, executed);
     cw.free();
   });
@@ -181,12 +294,18 @@ const BARE = { fit: (params) => params, answerAsync: async () => undefined, reso
 for (const [name, { api, run }] of Object.entries(HOW)) {
   test(`OpenAI, ${name}: ${RUN_BUDGETS.join(" and ")} tokens for 40 steps with large results`, async () => {
     const read = ({ part }) => partOf(part);
-    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) => api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async (input) => read(input) }) }));
+    const tools = RUN_TOOLS.map(({ name: called, description, schema: parameters }) =>
+      api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async (input) => read(input) }) }),
+    );
     const play = async (cw) => {
       const next = longRun();
       const requests = [];
       const client = clientOf(({ [api.field]: messages, ...head }) => (requests.push({ head, messages }), next()), Infinity);
-      const params = { ...api.params, ...(api === APIS.responses && { instructions: RUN_INSTRUCTIONS }), [api.field]: [...api.system(RUN_INSTRUCTIONS), user(TASK)] };
+      const params = {
+        ...api.params,
+        ...(api === APIS.responses && { instructions: RUN_INSTRUCTIONS }),
+        [api.field]: [...api.system(RUN_INSTRUCTIONS), user(TASK)],
+      };
       assert.equal(await run(client, cw, { read_part: read }, params), DONE);
       return requests;
     };
@@ -215,14 +334,26 @@ for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.a
       }
       return next(body);
     });
-    const cw = contextWeaver({ tools, budget_tokens: BUDGET, always: ["export_orders", "take_picture"], tool_search: true, on_step: (step) => steps.push(step) });
+    const cw = contextWeaver({
+      tools,
+      budget_tokens: BUDGET,
+      always: ["export_orders", "take_picture"],
+      tool_search: true,
+      on_step: (step) => steps.push(step),
+    });
     assert.equal(await run(client, cw, runs, { ...api.params, instructions: "Be brief.", input: [user(QUESTION)] }), ANSWER);
     assert.equal(steps.length, STEPS);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    assert.deepEqual(
+      steps.flatMap(({ warnings }) => warnings),
+      [],
+    );
     holdsTheSession(cw.manager, executed);
     // The list that the provider caches is the same in every call, byte for byte.
-    assert.deepEqual([...lists].map((list) => JSON.parse(list).map(({ name: one, type }) => one ?? type)), [["export_orders", "take_picture", "tool_search", "drilldown", "recall"]]);
+    assert.deepEqual(
+      [...lists].map((list) => JSON.parse(list).map(({ name: one, type }) => one ?? type)),
+      [["export_orders", "take_picture", "tool_search", "drilldown", "recall"]],
+    );
     assert.equal(found.size, 5);
     assert.ok(executed.filter((one) => found.has(one)).length > 100);
     cw.free();
@@ -230,7 +361,13 @@ for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.a
 }
 
 test("OpenAI: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
-  const tools = Array.from({ length: 40 }, (_, n) => APIS.responses.tool({ name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, parameters: { type: "object" } }));
+  const tools = Array.from({ length: 40 }, (_, n) =>
+    APIS.responses.tool({
+      name: `${["paint", "dig", "cook", "sing"][n % 4]}_${n}`,
+      description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`,
+      parameters: { type: "object" },
+    }),
+  );
   const manager = new ContextManager();
   const steps = [];
   const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, on_step: (step) => steps.push(step) };
@@ -255,11 +392,16 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   const input = [user("Paint the house."), item, output, { role: "assistant", content: "It is painted." }, user("And the garden?")];
   const first = fit(input);
   assert.deepEqual(first.input.slice(1, 3), [item, output]);
-  assert.deepEqual(first.tools.map(({ type, name }) => name ?? type), ["tool_search", "drilldown", "recall"]);
+  assert.deepEqual(
+    first.tools.map(({ type, name }) => name ?? type),
+    ["tool_search", "drilldown", "recall"],
+  );
   assert.ok(manager.build({ phase: "answer", query: "", budget_tokens: BUDGET }).prompt.includes(`Found: ${names.join(", ")}`));
   // What the host forgets is in the log; what is edited loads what it names now; a tool that there is not, nothing.
   assert.deepEqual(namesOf(fit(input.slice(3))), names);
-  assert.deepEqual(namesOf(fit([input[0], item, { ...output, tools: [output.tools[1], { ...output.tools[0], name: "gone" }] }, ...input.slice(3)])), [names[1]]);
+  assert.deepEqual(namesOf(fit([input[0], item, { ...output, tools: [output.tools[1], { ...output.tools[0], name: "gone" }] }, ...input.slice(3)])), [
+    names[1],
+  ]);
   // A search that finds nothing, one that is no search, and one that nobody answered.
   assert.deepEqual(search("n", "zzzz")[1].tools, []);
   assert.deepEqual(cw.answer({ type: "tool_search_call", call_id: "n", arguments: 7 }).tools, []);
@@ -270,13 +412,18 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
     const odd = { ...item, call_id: "odd", id: "ts_odd", arguments: given };
     const other = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true });
     // The provider takes nothing but an object.
-    assert.deepEqual(other.fit({ ...MODEL, input: [user("Paint."), odd, other.answer(odd), user("Well?")] }).input[1].arguments, { input: typeof given === "string" ? given : JSON.stringify(given) });
+    assert.deepEqual(other.fit({ ...MODEL, input: [user("Paint."), odd, other.answer(odd), user("Well?")] }).input[1].arguments, {
+      input: typeof given === "string" ? given : JSON.stringify(given),
+    });
   }
   // A log of another day, and calls that search otherwise.
   const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
   assert.deepEqual(namesOf(fit(input, next)), names);
   const plain = contextWeaver({ tools, budget_tokens: BUDGET });
-  assert.deepEqual(fit(input, plain).input.map(({ type = "message" }) => type), ["message", "function_call", "function_call_output", "message", "message"]);
+  assert.deepEqual(
+    fit(input, plain).input.map(({ type = "message" }) => type),
+    ["message", "function_call", "function_call_output", "message", "message"],
+  );
   // The newest have room before the others, as many as half of the budget holds; one that must be called is sent.
   const narrow = contextWeaver({ tools, budget_tokens: 1_400, tool_search: true, on_step: (step) => steps.push(step) });
   const two = [user("Work."), ...search("a", "paint", narrow), ...search("b", "dig", narrow)];
@@ -288,9 +435,18 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   assert.ok(built.tokens + tool_tokens <= 1_400 && tool_tokens <= 700);
   assert.deepEqual(new Set(warnings.map(({ code }) => code)), new Set(["TOOL_LEFT_OUT"]));
   const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "sing_3" } });
-  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["sing_3", "tool_search", "drilldown", "recall"]);
-  assert.throws(() => narrow.fit({ ...MODEL, messages: [user("hi")] }), (error) => (assert.deepEqual([error.code, error.path], ["UNSUPPORTED", "/messages"]), true));
-  assert.throws(() => contextWeaver({ tools, budget_tokens: 2_000, tool_search: 1 }), (error) => (assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/tool_search"]), true));
+  assert.deepEqual(
+    forced.tools.map(({ type, name }) => name ?? type),
+    ["sing_3", "tool_search", "drilldown", "recall"],
+  );
+  assert.throws(
+    () => narrow.fit({ ...MODEL, messages: [user("hi")] }),
+    (error) => (assert.deepEqual([error.code, error.path], ["UNSUPPORTED", "/messages"]), true),
+  );
+  assert.throws(
+    () => contextWeaver({ tools, budget_tokens: 2_000, tool_search: 1 }),
+    (error) => (assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/tool_search"]), true),
+  );
   for (const one of [cw, next, plain, narrow]) one.free();
   manager.free();
 });
@@ -305,7 +461,12 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
         return { tokens: cost, ...(call ? { calls: [call] } : { text }) };
       });
       const { name: called, description, schema: parameters } = READ;
-      const read = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async ({ page: n }) => page(n) }) });
+      const read = api.tool({
+        name: called,
+        description,
+        parameters,
+        ...(api === APIS.chat && { parse: JSON.parse, function: async ({ page: n }) => page(n) }),
+      });
       const cw = contextWeaver({ tools: [read], budget_tokens: BUDGET, manager: { calibrate }, on_step: (step) => steps.push(step) });
       await run(client, cw, { read: ({ page: n }) => page(n) }, { ...api.params, [api.field]: [user("Read all pages.")] });
       holdsTheCost({ costs, steps, calibrate, model: MODEL.model });
@@ -333,7 +494,8 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
 }
 
 for (const [name, api] of Object.entries(APIS)) {
-  const ask = async (client, fitted) => (api === APIS.chat ? [(await client.chat.completions.create(fitted)).choices[0].message] : (await client.responses.create(fitted)).output);
+  const ask = async (client, fitted) =>
+    api === APIS.chat ? [(await client.chat.completions.create(fitted)).choices[0].message] : (await client.responses.create(fitted)).output;
 
   test(`OpenAI, ${name}: a conversation of several turns, edited and trimmed`, async () => {
     const asked = [];
@@ -361,7 +523,13 @@ for (const [name, api] of Object.entries(APIS)) {
   });
 
   test(`OpenAI, ${name}: tools that the provider runs, and those that must be called`, () => {
-    const [search, wiki] = api === APIS.chat ? [{ type: "custom", custom: { name: "web_search" } }, { type: "custom", custom: { name: "wiki" } }] : [{ type: "web_search" }, { type: "mcp", server_label: "wiki", server_url: "https://wiki.example" }];
+    const [search, wiki] =
+      api === APIS.chat
+        ? [
+            { type: "custom", custom: { name: "web_search" } },
+            { type: "custom", custom: { name: "wiki" } },
+          ]
+        : [{ type: "web_search" }, { type: "mcp", server_label: "wiki", server_url: "https://wiki.example" }];
     const many = Array.from({ length: 40 }, (_, n) => api.tool({ name: `tool_${n}`, description: `Does number ${n}`, parameters: { type: "object" } }));
     const cw = contextWeaver({ tools: [search, wiki, ...many], budget_tokens: BUDGET });
     const fit = (tool_choice) => cw.fit({ ...api.params, [api.field]: [user("What is the weather?")], tool_choice });
@@ -387,7 +555,8 @@ for (const [name, api] of Object.entries(APIS)) {
   });
 
   test(`OpenAI, ${name}: what cannot be is said before the model is asked`, async () => {
-    const refuses = (run, code, path) => assert.throws(run, (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    const refuses = (run, code, path) =>
+      assert.throws(run, (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
     const one = api.tool({ name: "one", description: "One", parameters: { type: "object" } });
     for (const [options, code, path] of [
       [{ tools: [] }, "MISSING_FIELD", "/budget_tokens"],
@@ -447,7 +616,12 @@ test("OpenAI: a client that is served answers as it would: responses, streams th
 test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
   const controller = new AbortController();
   const tool = (name, run) => APIS.chat.tool({ name, description: name, parameters: { type: "object" }, parse: JSON.parse, function: run });
-  const tools = [tool("fail", () => { throw new Error("the disk is full"); }), tool("hang", () => controller.abort())];
+  const tools = [
+    tool("fail", () => {
+      throw new Error("the disk is full");
+    }),
+    tool("hang", () => controller.abort()),
+  ];
   const bodies = [];
   const turns = [{ calls: [{ id: "f", name: "fail", input: {} }] }, { calls: [{ id: "h", name: "hang", input: {} }] }, { text: "done" }];
   const client = clientOf((body) => (bodies.push(body), turns[bodies.length - 1]));
@@ -458,7 +632,10 @@ test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the 
   const failed = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [user("Do it.")] });
   await assert.rejects(failed.done(), /the disk is full/);
   assert.deepEqual(warnings, []);
-  const aborted = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [...failed.messages, user("Try the other.")] }, { signal: controller.signal });
+  const aborted = own.chat.completions.runTools(
+    { ...MODEL, tools: cw.tools, messages: [...failed.messages, user("Try the other.")] },
+    { signal: controller.signal },
+  );
   await assert.rejects(aborted.done(), /abort/i);
   // What the host has of it are calls without their results.
   const last = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [...aborted.messages, user("Go on.")] });
@@ -476,7 +653,12 @@ test("OpenAI: an answer that agrees wants the tool that was proposed, the step s
   const many = Array.from({ length: 30 }, (_, n) => ({ name: `work_${n}`, description: `Counts the boxes of shelf ${n}` }));
   const named = [...many, { name: "refund_order", description: "Refunds an order" }, { name: "order_status", description: "Tells where a parcel is" }];
   const steps = [];
-  const cw = contextWeaver({ tools: named.map((one) => tool({ ...one, parameters: { type: "object" } })), budget_tokens: BUDGET, max_tools: 4, on_step: (step) => steps.push(step) });
+  const cw = contextWeaver({
+    tools: named.map((one) => tool({ ...one, parameters: { type: "object" } })),
+    budget_tokens: BUDGET,
+    max_tools: 4,
+    on_step: (step) => steps.push(step),
+  });
   const messages = [];
   const turn = (...more) => {
     messages.push(...more);
@@ -510,15 +692,25 @@ test("OpenAI: where the budget has no room for the tools that read on, the step 
   const messages = [user("Tell me."), ...said({ text: "word ".repeat(900) }), user("Go on."), ...said({ text: "That is all." }), user("And now?")];
   const offers = [250, 700].map((budget_tokens) => {
     const steps = [];
-    const cw = contextWeaver({ tools: [tool({ name: "one", description: "One", parameters: { type: "object" } })], budget_tokens, on_step: (step) => steps.push(step) });
+    const cw = contextWeaver({
+      tools: [tool({ name: "one", description: "One", parameters: { type: "object" } })],
+      budget_tokens,
+      on_step: (step) => steps.push(step),
+    });
     const fitted = cw.fit({ ...params, messages });
     const [{ built, tools, tool_tokens, warnings }] = steps;
     assert.ok(built.step.hides && built.tokens + tool_tokens <= budget_tokens && tool_tokens <= budget_tokens / 2);
-    assert.deepEqual(fitted.tools.map((one) => functionOf(one).name), tools);
+    assert.deepEqual(
+      fitted.tools.map((one) => functionOf(one).name),
+      tools,
+    );
     cw.free();
     return [tools, warnings.map(({ code, path }) => `${code} ${path}`)];
   });
-  assert.deepEqual(offers, [[["one", "recall"], ["TOOL_LEFT_OUT /tools/drilldown"]], [["one", "drilldown"], ["TOOL_LEFT_OUT /tools/recall"]]]);
+  assert.deepEqual(offers, [
+    [["one", "recall"], ["TOOL_LEFT_OUT /tools/drilldown"]],
+    [["one", "drilldown"], ["TOOL_LEFT_OUT /tools/recall"]],
+  ]);
 });
 
 test("OpenAI: calls are parsed as the tools of the caller say", async () => {
@@ -535,7 +727,15 @@ test("OpenAI: calls are parsed as the tools of the caller say", async () => {
 test("OpenAI: a picture of the user arrives, and tools are written as either kind of calls takes them", () => {
   const cw = contextWeaver({ tools: [APIS.responses.tool({ name: "one", parameters: { type: "object" } })], budget_tokens: BUDGET });
   const url = `data:image/png;base64,${PICTURE}`;
-  const fitted = cw.fit({ ...MODEL, messages: [user([{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url } }])] });
+  const fitted = cw.fit({
+    ...MODEL,
+    messages: [
+      user([
+        { type: "text", text: "What is it?" },
+        { type: "image_url", image_url: { url } },
+      ]),
+    ],
+  });
   accepts(fitted, APIS.chat);
   assert.ok(JSON.stringify(fitted.messages).includes(PICTURE));
   assert.deepEqual(fitted.tools, [{ type: "function", function: { name: "one", strict: false, parameters: { type: "object" } } }]);

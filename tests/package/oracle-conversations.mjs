@@ -4,7 +4,12 @@
 import { PIECES } from "./random-logs.mjs";
 
 /** What an image, a PDF and a sound begin with. */
-export const HEADS = { "image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "application/pdf": "JVBERi0xLjQK", "audio/wav": "UklGRiQAAABXQVZFZm10IBAA", "text/plain": "" };
+export const HEADS = {
+  "image/png": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+  "application/pdf": "JVBERi0xLjQK",
+  "audio/wav": "UklGRiQAAABXQVZFZm10IBAA",
+  "text/plain": "",
+};
 
 /** Bytes of a type, other ones for each number. */
 export function base64Of(type, number) {
@@ -48,7 +53,15 @@ class Script {
     const number = ++this.#media;
     const type = draw.pick(types);
     const by = draw.chance(0.25) && type !== "text/plain" && !type.startsWith("audio/") ? "url" : "data";
-    return { part: "media", type, by, number, data: base64Of(type, number), url: `https://files.example/${number}/picture.${type.slice(-3)}?sig=${number}`, name: draw.chance(0.5) ? `paper ${number}` : undefined };
+    return {
+      part: "media",
+      type,
+      by,
+      number,
+      data: base64Of(type, number),
+      url: `https://files.example/${number}/picture.${type.slice(-3)}?sig=${number}`,
+      name: draw.chance(0.5) ? `paper ${number}` : undefined,
+    };
   }
 
   user() {
@@ -65,14 +78,35 @@ class Script {
   output() {
     const { draw } = this;
     const rows = draw.below(draw.chance(0.1) ? 200 : 8);
-    const log = () => `${this.said(2, "call")}\n${Array.from({ length: rows * 2 }, (_, n) => `12:00:${n % 60} ${n % 31 ? "INFO" : "ERROR"} request ${n} took ${n * 7} ms`).join("\n")}`;
+    const log = () =>
+      `${this.said(2, "call")}\n${Array.from({ length: rows * 2 }, (_, n) => `12:00:${n % 60} ${n % 31 ? "INFO" : "ERROR"} request ${n} took ${n * 7} ms`).join("\n")}`;
     return draw.pick([
       () => ({ type: "text", value: draw.pick([() => "", () => this.said(30, "call"), log])() }),
-      () => ({ type: "json", value: draw.pick([() => ({ note: this.said(4, "call"), n: 1.5, deep: [null, { ok: true }] }), () => Array.from({ length: rows }, (_, n) => ({ id: 12000 + n, note: this.said(2, "call") })), () => null, () => 7, () => this.said(3, "call")])() }),
+      () => ({
+        type: "json",
+        value: draw.pick([
+          () => ({ note: this.said(4, "call"), n: 1.5, deep: [null, { ok: true }] }),
+          () => Array.from({ length: rows }, (_, n) => ({ id: 12000 + n, note: this.said(2, "call") })),
+          () => null,
+          () => 7,
+          () => this.said(3, "call"),
+        ])(),
+      }),
       () => ({ type: "error-text", value: this.said(6, "call") }),
       () => ({ type: "error-json", value: { error: this.said(3, "call") } }),
-      () => ({ type: "content", value: [...(draw.chance(0.7) ? [{ part: "text", text: this.said(4, "call") }] : []), this.media(["image/png", "image/png", "application/pdf"])] }),
-      () => ({ type: "content", value: draw.chance(0.3) ? [] : [{ part: "text", text: draw.chance(0.2) ? "" : this.said(3, "call") }, { part: "text", text: this.said(3, "call") }] }),
+      () => ({
+        type: "content",
+        value: [...(draw.chance(0.7) ? [{ part: "text", text: this.said(4, "call") }] : []), this.media(["image/png", "image/png", "application/pdf"])],
+      }),
+      () => ({
+        type: "content",
+        value: draw.chance(0.3)
+          ? []
+          : [
+              { part: "text", text: draw.chance(0.2) ? "" : this.said(3, "call") },
+              { part: "text", text: this.said(3, "call") },
+            ],
+      }),
     ])();
   }
 
@@ -102,7 +136,8 @@ class Script {
       if (draw.chance(0.2)) parts.push({ part: "reasoning", round, isMore: true, text: this.said(4, "reasoning") });
     }
     if (this.hasServers && draw.chance(0.12)) parts.push(this.call(round, false));
-    if (calls === 0 || draw.chance(0.4)) parts.push({ part: "text", round, number: ++this.#media, text: draw.chance(0.04) ? "" : `${this.said(isLast ? 30 : 8)}${draw.pick(["", "", " \n"])}` });
+    if (calls === 0 || draw.chance(0.4))
+      parts.push({ part: "text", round, number: ++this.#media, text: draw.chance(0.04) ? "" : `${this.said(isLast ? 30 : 8)}${draw.pick(["", "", " \n"])}` });
     if (calls === 0 && draw.chance(0.15)) parts.push({ part: "text", round, number: ++this.#media, text: this.said(8) });
     if (calls === 0 && draw.chance(0.05) && says(parts)) parts.push({ ...this.media(["image/png"]), by: "data" });
     if (draw.chance(0.05)) parts.push({ part: "source", number: ++this.#media, text: this.said(2, "opaque") });
@@ -145,7 +180,8 @@ function script(draw, media) {
 const noted = (provider, fields) => (fields === undefined ? {} : { providerOptions: { [provider]: fields } });
 const own = (call) => !call.isProviders;
 const answered = ({ calls }) => calls.filter(({ isOpen }) => !isOpen);
-const asText = ({ type, value }) => (type === "content" ? value.map(({ text = "" }) => text).join("\n") : typeof value === "string" ? value : JSON.stringify(value));
+const asText = ({ type, value }) =>
+  type === "content" ? value.map(({ text = "" }) => text).join("\n") : typeof value === "string" ? value : JSON.stringify(value);
 const failed = ({ type }) => type.startsWith("error-");
 const given = (text, many, wrap) => (many ? [wrap(text)] : text);
 
@@ -189,7 +225,8 @@ function providersParts(provider, call, notes) {
 function modelMedia(media, { isAnswer } = {}) {
   const { type, by, data, url, name } = media;
   const filename = name === undefined ? {} : { filename: name };
-  if (type === "image/png" && !isAnswer) return { type: "image", image: by === "url" ? url : data, ...(by === "url" || media.number % 2 ? { mediaType: type } : {}) };
+  if (type === "image/png" && !isAnswer)
+    return { type: "image", image: by === "url" ? url : data, ...(by === "url" || media.number % 2 ? { mediaType: type } : {}) };
   return { type: "file", mediaType: type, data: by === "url" ? new URL(url) : data, ...filename };
 }
 
@@ -225,8 +262,19 @@ function modelMessages(provider) {
         toolName: call.name,
         output: call.approval === "denied" ? { type: "execution-denied", ...(call.number % 2 && { reason: call.text }) } : modelOutput(call.output),
       }));
-      const answers = step.calls.filter(({ approval }) => approval).map((call) => ({ type: "tool-approval-response", approvalId: `appr_${call.number}`, approved: call.approval === "approved", ...(call.number % 2 && { reason: call.text }) }));
-      const parted = step.isParted ? results.map((part) => ({ role: "tool", content: [part] })) : results.length > 0 ? [{ role: "tool", content: results }] : [];
+      const answers = step.calls
+        .filter(({ approval }) => approval)
+        .map((call) => ({
+          type: "tool-approval-response",
+          approvalId: `appr_${call.number}`,
+          approved: call.approval === "approved",
+          ...(call.number % 2 && { reason: call.text }),
+        }));
+      const parted = step.isParted
+        ? results.map((part) => ({ role: "tool", content: [part] }))
+        : results.length > 0
+          ? [{ role: "tool", content: results }]
+          : [];
       return [...(answers.length > 0 ? [{ role: "tool", content: answers }] : []), ...parted];
     }
     let isFirst = true;
@@ -251,7 +299,8 @@ function modelMessages(provider) {
         }
       }
     });
-    if (content.length === 1 && content[0].type === "text" && content[0].providerOptions === undefined) return [{ role: "assistant", content: content[0].text }];
+    if (content.length === 1 && content[0].type === "text" && content[0].providerOptions === undefined)
+      return [{ role: "assistant", content: content[0].text }];
     return [{ role: "assistant", content }];
   };
 }
@@ -262,7 +311,10 @@ function chatMedia(media) {
   const { type, data, number } = media;
   if (type === "image/png") return chatImage(media);
   if (type === "audio/wav") return { type: "input_audio", input_audio: { data, format: "wav" } };
-  return { type: "file", file: media.by === "url" ? { file_id: `file-${number}` } : { filename: media.name ?? `part-${number}.pdf`, file_data: `data:${type};base64,${data}` } };
+  return {
+    type: "file",
+    file: media.by === "url" ? { file_id: `file-${number}` } : { filename: media.name ?? `part-${number}.pdf`, file_data: `data:${type};base64,${data}` },
+  };
 }
 
 function chatMessages(step) {
@@ -286,7 +338,8 @@ function chatMessages(step) {
   return [
     {
       role: "assistant",
-      content: texts.length === 0 || isRefusal ? null : given(texts.map(({ text }) => text).join(""), texts[0].number % 4 === 0, (text) => ({ type: "text", text })),
+      content:
+        texts.length === 0 || isRefusal ? null : given(texts.map(({ text }) => text).join(""), texts[0].number % 4 === 0, (text) => ({ type: "text", text })),
       ...(isRefusal && { refusal: texts[0].text }),
       ...(thoughts.length > 0 && { reasoning_content: thoughts.join("") }),
       ...(calls.length > 0 && {
@@ -312,7 +365,10 @@ function responsesMedia(media) {
 const RESPONSES_CALLS = {
   function_call: ({ name, input }) => [{ name, arguments: JSON.stringify(input) }, (output) => responsesOutput(output)],
   custom_tool_call: ({ name, text }) => [{ name, input: text }, (output) => responsesOutput(output)],
-  shell_call: ({ text }) => [{ action: { commands: [text], timeout_ms: null, max_output_length: null }, status: "completed" }, (output) => [{ stdout: asText(output), stderr: "", outcome: { type: "exit", exit_code: 0 } }]],
+  shell_call: ({ text }) => [
+    { action: { commands: [text], timeout_ms: null, max_output_length: null }, status: "completed" },
+    (output) => [{ stdout: asText(output), stderr: "", outcome: { type: "exit", exit_code: 0 } }],
+  ],
   local_shell_call: ({ text }) => [{ action: { type: "exec", command: ["sh", text], env: {} }, status: "completed" }, (output) => asText(output)],
   apply_patch_call: ({ text }) => [{ operation: { type: "delete_file", path: text }, status: "completed" }, (output) => asText(output)],
 };
@@ -328,7 +384,13 @@ function responsesItems(step) {
   if (step.role === "system") return [{ role: step.text.length % 2 ? "system" : "developer", content: step.text }];
   if (step.role === "user") {
     const parts = step.parts.map((part) => (part.part === "media" ? responsesMedia(part) : { type: "input_text", text: part.text }));
-    return [{ ...(step.parts.length % 2 && { type: "message" }), role: "user", content: parts.length === 1 && parts[0].type === "input_text" ? parts[0].text : parts }];
+    return [
+      {
+        ...(step.parts.length % 2 && { type: "message" }),
+        role: "user",
+        content: parts.length === 1 && parts[0].type === "input_text" ? parts[0].text : parts,
+      },
+    ];
   }
   if (step.role === "tool") {
     return answered(step).map((call) => {
@@ -341,25 +403,73 @@ function responsesItems(step) {
   return step.parts.flatMap((part) => {
     switch (part.part) {
       case "reasoning":
-        return part.isMore ? [] : [{ type: "reasoning", id: `rs_r${part.round}x`, summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }], encrypted_content: `sealed-${part.round}` }];
+        return part.isMore
+          ? []
+          : [
+              {
+                type: "reasoning",
+                id: `rs_r${part.round}x`,
+                summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }],
+                encrypted_content: `sealed-${part.round}`,
+              },
+            ];
       case "text":
-        return [{ type: "message", id: itemId("msg", part), role: "assistant", status: "completed", content: part.number % 9 === 0 ? [{ type: "refusal", refusal: part.text }] : [{ type: "output_text", text: part.text, annotations: [] }] }];
+        return [
+          {
+            type: "message",
+            id: itemId("msg", part),
+            role: "assistant",
+            status: "completed",
+            content: part.number % 9 === 0 ? [{ type: "refusal", refusal: part.text }] : [{ type: "output_text", text: part.text, annotations: [] }],
+          },
+        ];
       case "media":
         return [{ type: "image_generation_call", id: itemId("ig", part), status: "completed", result: part.data }];
       case "source":
-        return [{ type: "file_search_call", id: itemId("fs", part), queries: [part.text], status: "completed", results: [{ file_id: "file-1", filename: "tides.txt", text: part.text, score: 0.5, attributes: {} }] }];
+        return [
+          {
+            type: "file_search_call",
+            id: itemId("fs", part),
+            queries: [part.text],
+            status: "completed",
+            results: [{ file_id: "file-1", filename: "tides.txt", text: part.text, score: 0.5, attributes: {} }],
+          },
+        ];
       case "opaque":
         return [{ type: "compaction", id: `cmp_${part.number}`, encrypted_content: part.text }];
       default: {
         if (!part.isProviders) {
           const kind = kindOf(part);
-          return [{ type: kind, id: itemId("fc", part), call_id: part.id, ...RESPONSES_CALLS[kind](part)[0], ...(kind === "function_call" && { status: "completed" }) }];
+          return [
+            {
+              type: kind,
+              id: itemId("fc", part),
+              call_id: part.id,
+              ...RESPONSES_CALLS[kind](part)[0],
+              ...(kind === "function_call" && { status: "completed" }),
+            },
+          ];
         }
         const id = itemId("ws", part);
         return [
           { type: "web_search_call", id, status: "completed", action: { type: "search", query: part.text } },
-          { type: "code_interpreter_call", id, container_id: "c", code: part.text, status: "completed", outputs: [{ type: "logs", logs: asText(part.output) }] },
-          { type: "mcp_call", id, server_label: "docs", name: "read", arguments: JSON.stringify({ path: part.text }), output: asText(part.output), status: "completed" },
+          {
+            type: "code_interpreter_call",
+            id,
+            container_id: "c",
+            code: part.text,
+            status: "completed",
+            outputs: [{ type: "logs", logs: asText(part.output) }],
+          },
+          {
+            type: "mcp_call",
+            id,
+            server_label: "docs",
+            name: "read",
+            arguments: JSON.stringify({ path: part.text }),
+            output: asText(part.output),
+            status: "completed",
+          },
         ].slice(part.number % 3, (part.number % 3) + 1);
       }
     }
@@ -369,8 +479,10 @@ function responsesItems(step) {
 function blockMedia(media) {
   const { type, by, data, url, name } = media;
   if (type === "image/png") return { type: "image", source: by === "url" ? { type: "url", url } : { type: "base64", media_type: type, data } };
-  if (type === "text/plain") return { type: "document", source: { type: "text", media_type: type, data: Buffer.from(data, "base64").toString() }, ...(name && { title: name }) };
-  if (type === "application/pdf") return { type: "document", source: by === "url" ? { type: "url", url } : { type: "base64", media_type: type, data }, ...(name && { title: name }) };
+  if (type === "text/plain")
+    return { type: "document", source: { type: "text", media_type: type, data: Buffer.from(data, "base64").toString() }, ...(name && { title: name }) };
+  if (type === "application/pdf")
+    return { type: "document", source: by === "url" ? { type: "url", url } : { type: "base64", media_type: type, data }, ...(name && { title: name }) };
   return { type: "text", text: `[sound ${media.number}]` };
 }
 
@@ -382,31 +494,66 @@ function blockOutput(output) {
 function anthropicMessages(step) {
   if (step.role === "system") return [];
   if (step.role === "user") {
-    const parts = step.parts.flatMap((part) => (part.part === "media" ? [blockMedia(part)] : part.part === "opaque" ? [{ type: "search_result", source: "https://tides.example", title: "tides", content: [{ type: "text", text: part.text }] }] : [{ type: "text", text: part.text }]));
+    const parts = step.parts.flatMap((part) =>
+      part.part === "media"
+        ? [blockMedia(part)]
+        : part.part === "opaque"
+          ? [{ type: "search_result", source: "https://tides.example", title: "tides", content: [{ type: "text", text: part.text }] }]
+          : [{ type: "text", text: part.text }],
+    );
     return [{ role: "user", content: parts.length === 1 && parts[0].type === "text" ? parts[0].text : parts }];
   }
   if (step.role === "tool") {
-    const results = answered(step).map(({ id, output }) => ({ type: "tool_result", tool_use_id: id, content: blockOutput(output), ...(failed(output) && { is_error: true }) }));
+    const results = answered(step).map(({ id, output }) => ({
+      type: "tool_result",
+      tool_use_id: id,
+      content: blockOutput(output),
+      ...(failed(output) && { is_error: true }),
+    }));
     return results.length > 0 ? [{ role: "user", content: results }] : [];
   }
   const content = step.parts.flatMap((part) => {
     switch (part.part) {
       case "reasoning":
-        return [part.text === "" ? { type: "redacted_thinking", data: `redacted-r${part.round}x` } : { type: "thinking", thinking: part.text, signature: `sig-r${part.round}x` }];
+        return [
+          part.text === ""
+            ? { type: "redacted_thinking", data: `redacted-r${part.round}x` }
+            : { type: "thinking", thinking: part.text, signature: `sig-r${part.round}x` },
+        ];
       case "text":
         return [{ type: "text", text: part.text }];
       case "opaque":
         return [{ type: "compaction", content: part.text }];
       case "source": {
         const id = `srvtoolu_s${part.number}`;
-        return [{ type: "server_tool_use", id, name: "web_fetch", input: { url: "https://tides.example" } }, { type: "web_fetch_tool_result", tool_use_id: id, content: { type: "web_fetch_result", url: "https://tides.example", content: { type: "document", source: { type: "text", media_type: "text/plain", data: part.text } } } }];
+        return [
+          { type: "server_tool_use", id, name: "web_fetch", input: { url: "https://tides.example" } },
+          {
+            type: "web_fetch_tool_result",
+            tool_use_id: id,
+            content: {
+              type: "web_fetch_result",
+              url: "https://tides.example",
+              content: { type: "document", source: { type: "text", media_type: "text/plain", data: part.text } },
+            },
+          },
+        ];
       }
       case "media":
         return [];
       default: {
         if (!part.isProviders) return [{ type: "tool_use", id: part.id, name: part.name, input: part.input }];
         const id = `srvtoolu_${part.number}`;
-        return [{ type: "server_tool_use", id, name: "web_search", input: { query: part.text } }, { type: "web_search_tool_result", tool_use_id: id, content: [{ type: "web_search_result", url: "https://tides.example", title: part.text, encrypted_content: `sealed ${part.number}`, page_age: null }] }];
+        return [
+          { type: "server_tool_use", id, name: "web_search", input: { query: part.text } },
+          {
+            type: "web_search_tool_result",
+            tool_use_id: id,
+            content: [
+              { type: "web_search_result", url: "https://tides.example", title: part.text, encrypted_content: `sealed ${part.number}`, page_age: null },
+            ],
+          },
+        ];
       }
     }
   });
@@ -427,7 +574,11 @@ function geminiContents(step, { withIds, isSigned }) {
       functionResponse: {
         ...(withIds && { id }),
         name,
-        response: failed(output) ? { error: output.value } : typeof output.value === "object" && output.value !== null && !Array.isArray(output.value) ? output.value : { output: output.type === "content" ? asText(output) : output.value },
+        response: failed(output)
+          ? { error: output.value }
+          : typeof output.value === "object" && output.value !== null && !Array.isArray(output.value)
+            ? output.value
+            : { output: output.type === "content" ? asText(output) : output.value },
       },
     }));
     return [{ role: results[0].number % 5 ? "user" : "function", parts }];
@@ -446,7 +597,8 @@ function geminiContents(step, { withIds, isSigned }) {
       case "opaque":
         return [{ text: part.text }];
       default: {
-        if (part.isProviders) return [{ executableCode: { language: "PYTHON", code: part.text } }, { codeExecutionResult: { outcome: "OUTCOME_OK", output: asText(part.output) } }];
+        if (part.isProviders)
+          return [{ executableCode: { language: "PYTHON", code: part.text } }, { codeExecutionResult: { outcome: "OUTCOME_OK", output: asText(part.output) } }];
         const signature = isSigned && isFirst ? { thoughtSignature: `call-${part.number}` } : {};
         isFirst = false;
         return [{ functionCall: { ...(withIds && { id: part.id }), name: part.name, args: part.input }, ...signature }];
@@ -464,7 +616,21 @@ function uiMessages(steps) {
     if (step.role === "tool") continue;
     if (step.role === "system" || step.role === "user") {
       turn = undefined;
-      const parts = step.role === "system" ? [{ type: "text", text: step.text }] : step.parts.map((part) => (part.part === "media" ? { type: "file", mediaType: part.type, url: part.by === "url" ? part.url : `data:${part.type};base64,${part.data}`, ...(part.name && { filename: part.name }) } : part.part === "opaque" ? { type: "data-note", id: `d${part.number}`, data: { note: part.text } } : { type: "text", text: part.text }));
+      const parts =
+        step.role === "system"
+          ? [{ type: "text", text: step.text }]
+          : step.parts.map((part) =>
+              part.part === "media"
+                ? {
+                    type: "file",
+                    mediaType: part.type,
+                    url: part.by === "url" ? part.url : `data:${part.type};base64,${part.data}`,
+                    ...(part.name && { filename: part.name }),
+                  }
+                : part.part === "opaque"
+                  ? { type: "data-note", id: `d${part.number}`, data: { note: part.text } }
+                  : { type: "text", text: part.text },
+            );
       messages.push({ id: `m${at}`, role: step.role, parts });
       continue;
     }
@@ -483,12 +649,32 @@ function uiMessages(steps) {
           return [{ type: "data-note", data: { note: part.text } }];
         default: {
           const { id, name, input, output, approval, isOpen, isProviders, number, text } = part;
-          if (isProviders) return [{ type: "tool-web_search", toolCallId: itemId("ws", part), input, state: "output-available", output: { action: { type: "search", query: text } }, providerExecuted: true, callProviderMetadata: { openai: { itemId: itemId("ws", part) } } }];
-          const call = { ...(number % 3 === 0 ? { type: "dynamic-tool", toolName: name } : { type: `tool-${name}` }), toolCallId: id, input, callProviderMetadata: { openai: MODEL_NOTES.openai.call(part) } };
+          if (isProviders)
+            return [
+              {
+                type: "tool-web_search",
+                toolCallId: itemId("ws", part),
+                input,
+                state: "output-available",
+                output: { action: { type: "search", query: text } },
+                providerExecuted: true,
+                callProviderMetadata: { openai: { itemId: itemId("ws", part) } },
+              },
+            ];
+          const call = {
+            ...(number % 3 === 0 ? { type: "dynamic-tool", toolName: name } : { type: `tool-${name}` }),
+            toolCallId: id,
+            input,
+            callProviderMetadata: { openai: MODEL_NOTES.openai.call(part) },
+          };
           if (isOpen) return [{ ...call, state: "input-available" }];
           const approved = approval && { approval: { id: `appr_${number}`, approved: approval === "approved" } };
           if (approval === "denied") return [{ ...call, state: "output-denied", ...approved }];
-          return [failed(output) ? { ...call, state: "output-error", errorText: asText(output), ...approved } : { ...call, state: "output-available", output: output.type === "content" ? asText(output) : output.value, ...approved }];
+          return [
+            failed(output)
+              ? { ...call, state: "output-error", errorText: asText(output), ...approved }
+              : { ...call, state: "output-available", output: output.type === "content" ? asText(output) : output.value, ...approved },
+          ];
         }
       }
     });
@@ -516,7 +702,8 @@ function langchainRecords(step) {
       tool_call_id: id,
       name,
       ...(failed(output) && { status: "error" }),
-      content: output.type === "content" ? output.value.map((part) => (part.part === "text" ? { type: "text", text: part.text } : chatImage(part))) : asText(output),
+      content:
+        output.type === "content" ? output.value.map((part) => (part.part === "text" ? { type: "text", text: part.text } : chatImage(part))) : asText(output),
     }));
   }
   const texts = step.parts.filter(({ part }) => ["text", "source", "opaque"].includes(part));
@@ -534,7 +721,9 @@ function langchainRecords(step) {
       class: "AIMessage",
       content: isBlocks ? blocks : plain,
       tool_calls: calls.filter((call) => !isInvalid(call)).map(({ id, name, input }) => ({ type: "tool_call", id, name, args: input })),
-      invalid_tool_calls: calls.filter(isInvalid).map(({ id, name, text }) => ({ type: "invalid_tool_call", id, name, args: `{"broken": ${text}`, error: "no JSON" })),
+      invalid_tool_calls: calls
+        .filter(isInvalid)
+        .map(({ id, name, text }) => ({ type: "invalid_tool_call", id, name, args: `{"broken": ${text}`, error: "no JSON" })),
       ...(thoughts.length > 0 && !isBlocks && { additional_kwargs: { reasoning_content: thoughts.map(({ text }) => text).join("") } }),
       ...(isBlocks && blocks[0].type === "reasoning" && { response_metadata: { output_version: "v1" } }),
     },

@@ -12,10 +12,37 @@ import * as sdk7 from "ai";
 import * as sdk6 from "ai-6";
 import { base64Of } from "./oracle-conversations.mjs";
 
-const CHAT = { id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } };
-const RESPONSES = { id: "r", object: "response", created_at: 1, model: "m", status: "completed", output: [{ type: "message", id: "m", role: "assistant", status: "completed", content: [{ type: "output_text", text: "ok", annotations: [] }] }], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } } };
-const CLAUDE = { id: "m", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "ok" }], stop_reason: "end_turn", stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } };
-const GEMINI = { candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 } };
+const CHAT = {
+  id: "c",
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }],
+  usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+};
+const RESPONSES = {
+  id: "r",
+  object: "response",
+  created_at: 1,
+  model: "m",
+  status: "completed",
+  output: [{ type: "message", id: "m", role: "assistant", status: "completed", content: [{ type: "output_text", text: "ok", annotations: [] }] }],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+};
+const CLAUDE = {
+  id: "m",
+  type: "message",
+  role: "assistant",
+  model: "m",
+  content: [{ type: "text", text: "ok" }],
+  stop_reason: "end_turn",
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1 },
+};
+const GEMINI = {
+  candidates: [{ content: { role: "model", parts: [{ text: "ok" }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+};
 
 /** Keeps what is sent; the SDKs write JSON. */
 class Wire {
@@ -93,7 +120,8 @@ function taken(wire) {
 }
 
 const CLASSES = { AIMessage, HumanMessage, SystemMessage, ToolMessage };
-const lang = (wire, useResponsesApi, model) => new ChatOpenAI({ ...key, model, useResponsesApi, maxRetries: 0, ...(useResponsesApi && { zdrEnabled: true }), configuration: { fetch: wire.fetch } });
+const lang = (wire, useResponsesApi, model) =>
+  new ChatOpenAI({ ...key, model, useResponsesApi, maxRetries: 0, ...(useResponsesApi && { zdrEnabled: true }), configuration: { fetch: wire.fetch } });
 const langModels = { chat: lang(chat, false, "gpt-4o"), responses: lang(responses, true, "gpt-5") };
 
 /** Messages of LangChain by its own classes. */
@@ -108,7 +136,11 @@ async function throughGenAi({ messages, system }) {
   const before = globalThis.fetch;
   globalThis.fetch = gemini.fetch;
   try {
-    await genai.models.generateContent({ model: "gemini-3-pro-preview", contents: messages, config: { ...(system !== undefined && { systemInstruction: system }) } });
+    await genai.models.generateContent({
+      model: "gemini-3-pro-preview",
+      contents: messages,
+      config: { ...(system !== undefined && { systemInstruction: system }) },
+    });
   } finally {
     globalThis.fetch = before;
   }
@@ -123,14 +155,73 @@ const foreignTo = (...providers) => ["openai", "anthropic", "google"].filter((on
  * users have; in the `foreign` ones no provider ran a tool. `ask` gives what is sent.
  */
 export const CONVERTERS = {
-  "@ai-sdk/openai, Responses": { foreign: foreignTo("openai"), types: ["image/png", "image/png", "application/pdf"], format: "ai-sdk-model", rules: "openai-responses", forms: ["ai-sdk-model/openai", "ai-sdk-model/openai", "ai-sdk-model/anthropic", "ai-sdk-ui", "openai-responses"], ask: (sent, how) => throughAiSdk("responses", responses, sent, how) },
-  "@ai-sdk/openai, chat": { foreign: foreignTo(), types: ["image/png", "image/png", "application/pdf", "audio/wav"], format: "ai-sdk-model", rules: "openai-chat", forms: ["ai-sdk-model/openai", "ai-sdk-model/google", "openai-chat"], ask: (sent, how) => throughAiSdk("chat", chat, sent, how) },
-  "@ai-sdk/anthropic": { foreign: foreignTo("anthropic"), types: ["image/png", "image/png", "application/pdf", "text/plain"], format: "ai-sdk-model", rules: "anthropic", forms: ["ai-sdk-model/anthropic", "ai-sdk-model/anthropic", "ai-sdk-model/openai", "anthropic"], ask: (sent, how) => throughAiSdk("anthropic", claude, sent, how) },
-  "@ai-sdk/google": { foreign: [...foreignTo("google"), "ai-sdk-ui"], format: "ai-sdk-model", rules: "gemini", forms: ["ai-sdk-model/google", "ai-sdk-model/google", "ai-sdk-model/openai", "gemini"], ask: (sent, how) => throughAiSdk("google", gemini, sent, how) },
-  "@langchain/openai, chat": { format: "langchain", rules: "openai-chat", forms: ["langchain"], ask: async ({ messages }) => (await langModels.chat.invoke(messages), taken(chat)) },
-  "@langchain/openai, Responses": { format: "langchain", rules: "openai-responses", forms: ["langchain"], ask: async ({ messages }) => (await langModels.responses.invoke(messages), taken(responses)) },
-  "openai, chat": { format: "openai-chat", rules: "openai-chat", forms: ["openai-chat", "openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model/openai"], ask: async ({ messages }) => (await direct.chat.chat.completions.create({ model: "gpt-4o", messages }), taken(chat)) },
-  "openai, Responses": { format: "openai-responses", rules: "openai-responses", forms: ["openai-responses", "openai-responses", "openai-chat", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model/anthropic"], ask: async ({ messages }) => (await direct.responses.responses.create({ model: "gpt-5", input: messages }), taken(responses)) },
-  "@anthropic-ai/sdk": { format: "anthropic", rules: "anthropic", forms: ["anthropic", "anthropic", "openai-chat", "openai-responses", "gemini", "ai-sdk-ui", "ai-sdk-model/anthropic"], ask: async ({ messages, system }) => (await direct.anthropic.messages.create({ model: "claude-opus-5", max_tokens: 9, messages, ...(system !== undefined && { system }) }), taken(claude)) },
-  "@google/genai": { format: "gemini", rules: "gemini", forms: ["gemini", "gemini", "openai-chat", "openai-responses", "anthropic", "ai-sdk-ui", "ai-sdk-model/google"], ask: throughGenAi },
+  "@ai-sdk/openai, Responses": {
+    foreign: foreignTo("openai"),
+    types: ["image/png", "image/png", "application/pdf"],
+    format: "ai-sdk-model",
+    rules: "openai-responses",
+    forms: ["ai-sdk-model/openai", "ai-sdk-model/openai", "ai-sdk-model/anthropic", "ai-sdk-ui", "openai-responses"],
+    ask: (sent, how) => throughAiSdk("responses", responses, sent, how),
+  },
+  "@ai-sdk/openai, chat": {
+    foreign: foreignTo(),
+    types: ["image/png", "image/png", "application/pdf", "audio/wav"],
+    format: "ai-sdk-model",
+    rules: "openai-chat",
+    forms: ["ai-sdk-model/openai", "ai-sdk-model/google", "openai-chat"],
+    ask: (sent, how) => throughAiSdk("chat", chat, sent, how),
+  },
+  "@ai-sdk/anthropic": {
+    foreign: foreignTo("anthropic"),
+    types: ["image/png", "image/png", "application/pdf", "text/plain"],
+    format: "ai-sdk-model",
+    rules: "anthropic",
+    forms: ["ai-sdk-model/anthropic", "ai-sdk-model/anthropic", "ai-sdk-model/openai", "anthropic"],
+    ask: (sent, how) => throughAiSdk("anthropic", claude, sent, how),
+  },
+  "@ai-sdk/google": {
+    foreign: [...foreignTo("google"), "ai-sdk-ui"],
+    format: "ai-sdk-model",
+    rules: "gemini",
+    forms: ["ai-sdk-model/google", "ai-sdk-model/google", "ai-sdk-model/openai", "gemini"],
+    ask: (sent, how) => throughAiSdk("google", gemini, sent, how),
+  },
+  "@langchain/openai, chat": {
+    format: "langchain",
+    rules: "openai-chat",
+    forms: ["langchain"],
+    ask: async ({ messages }) => (await langModels.chat.invoke(messages), taken(chat)),
+  },
+  "@langchain/openai, Responses": {
+    format: "langchain",
+    rules: "openai-responses",
+    forms: ["langchain"],
+    ask: async ({ messages }) => (await langModels.responses.invoke(messages), taken(responses)),
+  },
+  "openai, chat": {
+    format: "openai-chat",
+    rules: "openai-chat",
+    forms: ["openai-chat", "openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model/openai"],
+    ask: async ({ messages }) => (await direct.chat.chat.completions.create({ model: "gpt-4o", messages }), taken(chat)),
+  },
+  "openai, Responses": {
+    format: "openai-responses",
+    rules: "openai-responses",
+    forms: ["openai-responses", "openai-responses", "openai-chat", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model/anthropic"],
+    ask: async ({ messages }) => (await direct.responses.responses.create({ model: "gpt-5", input: messages }), taken(responses)),
+  },
+  "@anthropic-ai/sdk": {
+    format: "anthropic",
+    rules: "anthropic",
+    forms: ["anthropic", "anthropic", "openai-chat", "openai-responses", "gemini", "ai-sdk-ui", "ai-sdk-model/anthropic"],
+    ask: async ({ messages, system }) => (
+      await direct.anthropic.messages.create({ model: "claude-opus-5", max_tokens: 9, messages, ...(system !== undefined && { system }) }), taken(claude)
+    ),
+  },
+  "@google/genai": {
+    format: "gemini",
+    rules: "gemini",
+    forms: ["gemini", "gemini", "openai-chat", "openai-responses", "anthropic", "ai-sdk-ui", "ai-sdk-model/google"],
+    ask: throughGenAi,
+  },
 };

@@ -79,7 +79,8 @@ function complaint(name, request, context) {
 
 /** Where the model is asked: before each answer, and at the end. */
 function endsOf(messages, draw) {
-  const isModels = ({ role, type, class: name }) => role === "assistant" || role === "model" || name === "AIMessage" || (role === undefined && type !== undefined && !type.endsWith("_output"));
+  const isModels = ({ role, type, class: name }) =>
+    role === "assistant" || role === "model" || name === "AIMessage" || (role === undefined && type !== undefined && !type.endsWith("_output"));
   const ends = messages.flatMap((message, at) => (at > 0 && isModels(message) && !isModels(messages[at - 1]) ? [at] : []));
   return [...ends.filter(() => draw.chance(0.4)), messages.length];
 }
@@ -98,7 +99,10 @@ async function judgedByBuild(name, said, how) {
       const messages = said.messages.slice(0, end);
       told.push(...manager.syncMessages(messages, from, options).warnings);
       for (const budget of how.running ? [how.budgets[0]] : how.budgets) {
-        const built = builtOf(() => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, close_calls: true, running: how.running }), budget);
+        const built = builtOf(
+          () => manager.buildMessages({ phase: "answer", query: "", budget_tokens: budget, format, close_calls: true, running: how.running }),
+          budget,
+        );
         // A conversation that says nothing at its end, or in which nobody asks, may leave nothing.
         if (!built || (built.messages.length === 0 && (marksOf(messages.at(-1)).length === 0 || !messages.some(({ role }) => role === "user")))) continue;
         told.push(...built.warnings);
@@ -152,7 +156,14 @@ async function judgedByLangChain(name, said, how) {
         return `at ${budget}: the converter throws ${error.name}: ${error.message}`;
       }
       told.push(...step.synced.warnings, ...step.warnings);
-      const wrong = complaint(name, sent, { said: said.messages.slice(0, end), kinds: said.kinds, built: step.built, handed: list, manager: weaver.manager, told });
+      const wrong = complaint(name, sent, {
+        said: said.messages.slice(0, end),
+        kinds: said.kinds,
+        built: step.built,
+        handed: list,
+        manager: weaver.manager,
+        told,
+      });
       if (wrong) return `running to ${end} at ${budget}: ${wrong}`;
     }
     return undefined;
@@ -175,7 +186,12 @@ function caseOf(name, seed) {
 }
 
 /** What a complaint is about, without the numbers in it. */
-const kindOf = (wrong = "") => wrong.replace(/^(at|running|single)[^:]*: /, "").replace(/(#\d+#,?)+/g, "#").replace(/\d+/g, "N").slice(0, 110);
+const kindOf = (wrong = "") =>
+  wrong
+    .replace(/^(at|running|single)[^:]*: /, "")
+    .replace(/(#\d+#,?)+/g, "#")
+    .replace(/\d+/g, "N")
+    .slice(0, 110);
 
 /** Leaves out messages as long as it still fails. */
 async function shrunk(name, said, how) {

@@ -138,7 +138,10 @@ test("what is emitted is what docs/telemetry.md shows", async (t) => {
   assert.deepEqual(JSON.parse(json ?? "null"), emitted, JSON.stringify(emitted, null, 2));
 });
 
-for (const [era, connect] of [["2026-07-28", modernClient], ["2025-11-25", earlierClient]]) {
+for (const [era, connect] of [
+  ["2026-07-28", modernClient],
+  ["2025-11-25", earlierClient],
+]) {
   test(`a trace goes on from a client of ${era} through the gateway to the server`, async (t) => {
     const { tracer, named } = traced();
     const { handler, seen } = await opened(t, { hooks: otelGateway(tracer, { api }) });
@@ -174,7 +177,10 @@ test("without hooks a trace passes as it came, with them as far as `meta_allow` 
   const { tracer, spans } = traced();
   const closed = await opened(t, { hooks: otelGateway(tracer, { api }), meta_allow: [] });
   await (await modernClient(t, closed.handler)).callTool({ name: "refund", arguments: {}, _meta: PARENT });
-  assert.deepEqual(closed.seen.map(({ meta }) => [meta.traceparent, meta.tracestate]), [[undefined, undefined]]);
+  assert.deepEqual(
+    closed.seen.map(({ meta }) => [meta.traceparent, meta.tracestate]),
+    [[undefined, undefined]],
+  );
   assert.ok(spans().every((span) => span.spanContext().traceId !== TRACE));
 });
 
@@ -189,7 +195,13 @@ function recorder() {
 test("each call is told once, with names, codes and counts", async (t) => {
   const { events, hooks, completed } = recorder();
   const lines = [];
-  const { handler } = await opened(t, { hooks, debug: (line) => lines.push(line), cache: {}, retry: { max_attempts: 2, base_delay: 0.01 }, policy: { rules: [{ action: "deny", tool: "confirm", meta_tool: "tool_execute" }] } });
+  const { handler } = await opened(t, {
+    hooks,
+    debug: (line) => lines.push(line),
+    cache: {},
+    retry: { max_attempts: 2, base_delay: 0.01 },
+    policy: { rules: [{ action: "deny", tool: "confirm", meta_tool: "tool_execute" }] },
+  });
   const client = await modernClient(t, handler);
   const call = (name, args = {}) => client.callTool({ name, arguments: args }).catch((error) => error);
   const listed = await call("list_orders");
@@ -205,7 +217,15 @@ test("each call is told once, with names, codes and counts", async (t) => {
   await client.readResource({ uri: "shop://orders/ann" });
   await client.readResource({ uri: "shop://nowhere" }).catch(() => undefined);
   await client.getPrompt({ name: "complain" });
-  const told = completed().map(({ kind, server, name, error_type, attempts, cache_hit, is_digested }) => [kind, server, name, error_type, attempts, cache_hit, is_digested]);
+  const told = completed().map(({ kind, server, name, error_type, attempts, cache_hit, is_digested }) => [
+    kind,
+    server,
+    name,
+    error_type,
+    attempts,
+    cache_hit,
+    is_digested,
+  ]);
   const none = undefined;
   assert.deepEqual(told, [
     ["tool", "shop", "list_orders", none, 1, false, true],
@@ -228,7 +248,10 @@ test("each call is told once, with names, codes and counts", async (t) => {
   assert.match(lines[6], /^tools\/call shop\/confirm: POLICY_DENIED, /);
   assert.ok(!lines.join("\n").includes("ann@example.com") && !lines.join("\n").includes("shop://"));
   const [first] = completed();
-  assert.deepEqual([first.caller, first.method, first.protocol_version, first.upstream_protocol_version], ["anonymous", "tools/call", "2026-07-28", "2026-07-28"]);
+  assert.deepEqual(
+    [first.caller, first.method, first.protocol_version, first.upstream_protocol_version],
+    ["anonymous", "tools/call", "2026-07-28", "2026-07-28"],
+  );
   assert.equal(new Set(completed().map(({ session }) => session)).size, 1, "a caller of this revision has one session");
   assert.deepEqual(first.client, { name: "desk", version: "2.1.0" });
   const { largest } = handler.stats();
@@ -236,7 +259,10 @@ test("each call is told once, with names, codes and counts", async (t) => {
   assert.ok(first.shown_tokens < first.tokens / 4);
   assert.equal(Math.sign(first.duration_ms), 1);
   const hang = events.filter(({ hook, name }) => hook === "upstream_request_completed" && name === "hang");
-  assert.deepEqual(hang.map(({ attempt, error_type }) => [attempt, error_type]), [[1, "timeout"]]);
+  assert.deepEqual(
+    hang.map(({ attempt, error_type }) => [attempt, error_type]),
+    [[1, "timeout"]],
+  );
   assert.equal(Math.sign(hang[0].duration_ms), 1);
 
   // A call is told of from its beginning to its end, and a request to a server in between.
@@ -276,20 +302,32 @@ test("a call that asks its user is one call", async (t) => {
   const result = await client.callTool({ name: "confirm", arguments: {} });
   assert.equal(result.content[0].text, "done");
   assert.equal(events.filter(({ hook }) => hook === "gateway_call_started").length, 1);
-  assert.deepEqual(completed().map(({ name, attempts, error_type }) => [name, attempts, error_type]), [["confirm", 2, undefined]]);
+  assert.deepEqual(
+    completed().map(({ name, attempts, error_type }) => [name, attempts, error_type]),
+    [["confirm", 2, undefined]],
+  );
 });
 
 test("a call that a client gives up has ended", async (t) => {
   const { hooks, completed } = recorder();
   const { handler } = await opened(t, { hooks, servers: { shop: { url: (await shop(t)).url, timeout_ms: 60_000 } } });
-  for (const [connect, options] of [[modernClient, (how) => [how]], [earlierClient, (how) => [undefined, how]]]) {
+  for (const [connect, options] of [
+    [modernClient, (how) => [how]],
+    [earlierClient, (how) => [undefined, how]],
+  ]) {
     const client = await connect(t, handler);
     const ended = new AbortController();
     setTimeout(() => ended.abort(), 200);
     await assert.rejects(client.callTool({ name: "hang", arguments: {} }, ...options({ signal: ended.signal })));
   }
   for (let waited = 0; completed().length < 2 && waited < 50; waited += 1) await new Promise((done) => setTimeout(done, 100));
-  assert.deepEqual(completed().map(({ name, error_type }) => [name, error_type]), [["hang", "cancelled"], ["hang", "cancelled"]]);
+  assert.deepEqual(
+    completed().map(({ name, error_type }) => [name, error_type]),
+    [
+      ["hang", "cancelled"],
+      ["hang", "cancelled"],
+    ],
+  );
 });
 
 test("hooks that throw, or that are none, harm no call", async (t) => {
@@ -314,36 +352,58 @@ test("hooks that throw, or that are none, harm no call", async (t) => {
     assert.equal(authorization, undefined);
     assert.match(traceparent, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     await new Promise((done) => setTimeout(done, 20));
-    assert.ok(errors.every(({ message }) => message === "no telemetry"), errors.join("\n"));
+    assert.ok(
+      errors.every(({ message }) => message === "no telemetry"),
+      errors.join("\n"),
+    );
     const isHarmless = Object.keys(hooks).length === 1;
     assert.equal(errors.length > 0, !isHarmless);
   }
   const options = { servers: { shop: { url: "http://localhost/mcp" } }, token: false };
-  assert.throws(() => gateway({ ...options, hooks: { gateway_call_complete: fail } }), { code: "UNKNOWN_FIELD", path: "/hooks/gateway_call_complete", hint: /gateway_call_completed/ });
+  assert.throws(() => gateway({ ...options, hooks: { gateway_call_complete: fail } }), {
+    code: "UNKNOWN_FIELD",
+    path: "/hooks/gateway_call_complete",
+    hint: /gateway_call_completed/,
+  });
   assert.throws(() => gateway({ ...options, hooks: { gateway_call_completed: 1 } }), { code: "INVALID_INPUT", path: "/hooks/gateway_call_completed" });
-  assert.throws(() => gateway({ ...options, debug: true, hooks: { gateway_call_completed: 1 } }), { code: "INVALID_INPUT", path: "/hooks/gateway_call_completed" });
+  assert.throws(() => gateway({ ...options, debug: true, hooks: { gateway_call_completed: 1 } }), {
+    code: "INVALID_INPUT",
+    path: "/hooks/gateway_call_completed",
+  });
   assert.throws(() => gateway({ ...options, debug: "yes" }), { code: "INVALID_INPUT", path: "/debug" });
   assert.throws(() => gateway({ ...options, hooks: 1 }), { code: "INVALID_INPUT", path: "/hooks" });
 });
 
 test("metrics count the same", async (t) => {
   const recorded = [];
-  const instrument = (name) => ({ record: (value, attributes) => recorded.push([name, value, attributes]), add: (value, attributes) => recorded.push([name, value, attributes]) });
+  const instrument = (name) => ({
+    record: (value, attributes) => recorded.push([name, value, attributes]),
+    add: (value, attributes) => recorded.push([name, value, attributes]),
+  });
   const { handler } = await opened(t, { hooks: otelGateway(traced().tracer, { api, meter: { createHistogram: instrument, createCounter: instrument } }) });
   const client = await modernClient(t, handler);
   await client.callTool({ name: "list_orders", arguments: {} });
   await client.callTool({ name: "refund", arguments: {} });
-  const about = (name, more) => ({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "mcp.method.name": "tools/call", "mcp.protocol.version": "2026-07-28", ...more });
+  const about = (name, more) => ({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.tool.name": name,
+    "mcp.method.name": "tools/call",
+    "mcp.protocol.version": "2026-07-28",
+    ...more,
+  });
   const served = { "contextweaver.kind": "tool", "contextweaver.server": "shop" };
   const asked = { "contextweaver.server": "shop" };
   const failed = { "error.type": "tool_error" };
-  assert.deepEqual(recorded.map(([name, , attributes]) => [name, attributes]), [
-    ["mcp.client.operation.duration", about("list_orders", asked)],
-    ["mcp.server.operation.duration", about("list_orders", served)],
-    ["contextweaver.saved_tokens", { "contextweaver.server": "shop", "gen_ai.tool.name": "list_orders" }],
-    ["mcp.client.operation.duration", about("refund", { ...asked, ...failed })],
-    ["mcp.server.operation.duration", about("refund", { ...served, ...failed })],
-  ]);
+  assert.deepEqual(
+    recorded.map(([name, , attributes]) => [name, attributes]),
+    [
+      ["mcp.client.operation.duration", about("list_orders", asked)],
+      ["mcp.server.operation.duration", about("list_orders", served)],
+      ["contextweaver.saved_tokens", { "contextweaver.server": "shop", "gen_ai.tool.name": "list_orders" }],
+      ["mcp.client.operation.duration", about("refund", { ...asked, ...failed })],
+      ["mcp.server.operation.duration", about("refund", { ...served, ...failed })],
+    ],
+  );
   const { saved_tokens } = handler.stats().totals;
   assert.equal(recorded[2][1], saved_tokens);
   assert.ok(recorded.every(([, value]) => value > 0));
@@ -352,8 +412,15 @@ test("metrics count the same", async (t) => {
 test("who calls is told where that is asked for", async (t) => {
   for (const caller of [undefined, true]) {
     const { tracer, spans } = traced();
-    const { handler } = await opened(t, { hooks: otelGateway(tracer, { api, ...(caller && { caller }) }), token: undefined, authorize: () => ({ caller: "ann" }) });
+    const { handler } = await opened(t, {
+      hooks: otelGateway(tracer, { api, ...(caller && { caller }) }),
+      token: undefined,
+      authorize: () => ({ caller: "ann" }),
+    });
     await (await modernClient(t, handler)).callTool({ name: "refund", arguments: {} });
-    assert.deepEqual(spans().map(({ attributes }) => attributes["contextweaver.caller"]), [undefined, caller && "ann"]);
+    assert.deepEqual(
+      spans().map(({ attributes }) => attributes["contextweaver.caller"]),
+      [undefined, caller && "ann"],
+    );
   }
 });

@@ -30,7 +30,12 @@ function traced(options = {}) {
   return { hooks: otelProxy(provider.getTracer("test"), { api, ...options }), spans, calls: () => spans().filter(({ kind }) => kind === api.SpanKind.CLIENT) };
 }
 
-const shown = ({ name, kind, attributes, status }) => ({ name, kind: api.SpanKind[kind], attributes, ...(status.code === api.SpanStatusCode.ERROR && { status: "ERROR" }) });
+const shown = ({ name, kind, attributes, status }) => ({
+  name,
+  kind: api.SpanKind[kind],
+  attributes,
+  ...(status.code === api.SpanStatusCode.ERROR && { status: "ERROR" }),
+});
 
 /** A proxy that is traced, before a provider. */
 function before(next, options = {}, how) {
@@ -38,9 +43,20 @@ function before(next, options = {}, how) {
   const told = traced();
   const errors = [];
   const handler = proxy({ budget_tokens: 4_000, token: false, fetch: provider.answer, hooks: told.hooks, on_error: (error) => errors.push(error), ...options });
-  const post = (body, headers = {}, init = {}) => handler(new Request(`${BASE}/v1/messages`, { method: "POST", headers: { "x-api-key": KEY, ...headers }, body: typeof body === "string" ? body : JSON.stringify(body), ...init }));
+  const post = (body, headers = {}, init = {}) =>
+    handler(
+      new Request(`${BASE}/v1/messages`, {
+        method: "POST",
+        headers: { "x-api-key": KEY, ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+        ...init,
+      }),
+    );
   const ask = async (body, headers) => {
-    const response = await post({ model: "claude-opus-5", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body }, headers);
+    const response = await post(
+      { model: "claude-opus-5", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body },
+      headers,
+    );
     return { status: response.headers.get("x-contextweaver"), text: await response.text() };
   };
   return { ...provider, ...told, handler, ask, post, errors };
@@ -63,7 +79,9 @@ test("what is emitted is what docs/proxy-operations.md shows, and nothing of wha
   for (let step = 0; step < 8; step += 1) await agent.step();
   await (await post({ ...SHORT, n: 1, messages: [null] })).text();
   const emitted = JSON.parse(JSON.stringify(spans().map(shown)));
-  const calls = emitted.filter(({ kind, attributes }) => kind === "CLIENT" && (attributes["contextweaver.sent"] !== "whole" || attributes["contextweaver.tokens"] < 50));
+  const calls = emitted.filter(
+    ({ kind, attributes }) => kind === "CLIENT" && (attributes["contextweaver.sent"] !== "whole" || attributes["contextweaver.tokens"] < 50),
+  );
   const looks = emitted.filter(({ name }) => name === "execute_tool drilldown");
   const page = await readFile(join(root, "docs", "proxy-operations.md"), "utf8");
   const [, json] = /## Telemetry[^]*?```json\n([^]*?)\n```/.exec(page) ?? [];
@@ -81,7 +99,13 @@ test("a trace goes on from the client's headers", async () => {
   const { post, calls, handler } = before(() => ({ text: "hi" }));
   await (await post(SHORT, { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` })).text();
   await (await post(SHORT, { traceparent: "no trace" })).text();
-  assert.deepEqual(calls().map((span) => [span.spanContext().traceId === TRACE, span.parentSpanContext?.spanId]), [[true, "00f067aa0ba902b7"], [false, undefined]]);
+  assert.deepEqual(
+    calls().map((span) => [span.spanContext().traceId === TRACE, span.parentSpanContext?.spanId]),
+    [
+      [true, "00f067aa0ba902b7"],
+      [false, undefined],
+    ],
+  );
   handler.free();
 });
 
@@ -94,10 +118,38 @@ test("each call is told of once, however it ends", async () => {
     [async ({ post }) => (await post(`{"messages":7}`)).text(), () => ({ text: "hi" }), [["bypassed", undefined, 200]]],
     [async ({ post }) => (await post(SHORT, { "x-contextweaver-bypass": "1" })).text(), () => Response.json({}, { status: 404 }), [["bypassed", "404", 404]]],
     [async ({ post }) => (await post(SHORT)).text(), () => Promise.reject(new Error("down")), [["whole", "unreachable", undefined]]],
-    [async ({ post }) => assert.rejects((await post({ ...SHORT, stream: true })).text()), () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), { headers: { "content-type": "text/event-stream" } }), [["whole", "broken_off", 200]]],
-    [async ({ post }) => assert.rejects((await post(`{"messages":7}`)).text()), () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) })), [["bypassed", "broken_off", 200]]],
-    [async ({ post }) => { const { body } = await post({ ...SHORT, stream: true }); await body.cancel(); }, () => new Response(streamed(["data: {}\n\n"], { wait: (at) => (at === 0 ? undefined : new Promise(() => undefined)) }), { headers: { "content-type": "text/event-stream" } }), [["whole", "cancelled", 200]]],
-    [async ({ post }) => { const gone = new AbortController(); const asked = post(SHORT, {}, { signal: gone.signal }); setImmediate(() => gone.abort()); assert.equal((await asked).status, 499); }, (_, { signal }) => new Promise((__, fail) => (signal.aborted ? fail(signal.reason) : signal.addEventListener("abort", () => fail(signal.reason)))), [["whole", "cancelled", undefined]]],
+    [
+      async ({ post }) => assert.rejects((await post({ ...SHORT, stream: true })).text()),
+      () =>
+        new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) }), { headers: { "content-type": "text/event-stream" } }),
+      [["whole", "broken_off", 200]],
+    ],
+    [
+      async ({ post }) => assert.rejects((await post(`{"messages":7}`)).text()),
+      () => new Response(new ReadableStream({ pull: (controller) => controller.error(new Error("cut")) })),
+      [["bypassed", "broken_off", 200]],
+    ],
+    [
+      async ({ post }) => {
+        const { body } = await post({ ...SHORT, stream: true });
+        await body.cancel();
+      },
+      () =>
+        new Response(streamed(["data: {}\n\n"], { wait: (at) => (at === 0 ? undefined : new Promise(() => undefined)) }), {
+          headers: { "content-type": "text/event-stream" },
+        }),
+      [["whole", "cancelled", 200]],
+    ],
+    [
+      async ({ post }) => {
+        const gone = new AbortController();
+        const asked = post(SHORT, {}, { signal: gone.signal });
+        setImmediate(() => gone.abort());
+        assert.equal((await asked).status, 499);
+      },
+      (_, { signal }) => new Promise((__, fail) => (signal.aborted ? fail(signal.reason) : signal.addEventListener("abort", () => fail(signal.reason)))),
+      [["whole", "cancelled", undefined]],
+    ],
   ];
   for (const [at, [run, next, expected]] of cases.entries()) {
     const setting = before(next);
@@ -109,16 +161,39 @@ test("each call is told of once, however it ends", async () => {
 });
 
 test("a refusal is two calls, and a hook that throws holds up nothing", async () => {
-  const { ask, calls, handler } = before((body) => (JSON.stringify(body.tools ?? []).includes("drilldown") ? Response.json({ type: "error", error: { message: "no" } }, { status: 400 }) : { text: "fine" }));
+  const { ask, calls, handler } = before((body) =>
+    JSON.stringify(body.tools ?? []).includes("drilldown") ? Response.json({ type: "error", error: { message: "no" } }, { status: 400 }) : { text: "fine" },
+  );
   const agent = new Agent("agent", ask);
   let done;
   for (let step = 0; step < 8 && !done?.status.startsWith("bypassed"); step += 1) done = await agent.step();
-  assert.deepEqual(calls().slice(-2).map(({ attributes }) => [attributes["contextweaver.sent"], attributes["contextweaver.round"], attributes["error.type"], attributes["contextweaver.reason"]]), [["shortened", 1, "400", undefined], ["bypassed", 2, undefined, "refused"]]);
+  assert.deepEqual(
+    calls()
+      .slice(-2)
+      .map(({ attributes }) => [
+        attributes["contextweaver.sent"],
+        attributes["contextweaver.round"],
+        attributes["error.type"],
+        attributes["contextweaver.reason"],
+      ]),
+    [
+      ["shortened", 1, "400", undefined],
+      ["bypassed", 2, undefined, "refused"],
+    ],
+  );
   handler.free();
   const errors = [];
-  const fails = () => { throw new Error("mine"); };
+  const fails = () => {
+    throw new Error("mine");
+  };
   const { answer } = scriptedProvider(() => ({ text: "hi" }));
-  const broken = proxy({ budget_tokens: 4_000, token: false, fetch: answer, hooks: { model_call_completed: fails, context_built: fails }, on_error: (error) => errors.push(error.message) });
+  const broken = proxy({
+    budget_tokens: 4_000,
+    token: false,
+    fetch: answer,
+    hooks: { model_call_completed: fails, context_built: fails },
+    on_error: (error) => errors.push(error.message),
+  });
   const response = await broken(new Request(`${BASE}/v1/messages`, { method: "POST", body: JSON.stringify(SHORT) }));
   assert.match(response.headers.get("x-contextweaver"), /^whole/);
   assert.match(await response.text(), /"hi"/);
@@ -128,7 +203,10 @@ test("a refusal is two calls, and a hook that throws holds up nothing", async ()
 
 test("metrics: seconds, tokens as the provider counts them, and those that were not sent", async () => {
   const recorded = [];
-  const instrument = (name) => ({ record: (value, attributes) => recorded.push([name, value, attributes]), add: (value, attributes) => recorded.push([name, value, attributes]) });
+  const instrument = (name) => ({
+    record: (value, attributes) => recorded.push([name, value, attributes]),
+    add: (value, attributes) => recorded.push([name, value, attributes]),
+  });
   const meter = { createHistogram: instrument, createCounter: instrument };
   const { hooks } = traced({ meter });
   const { ask, handler } = before(() => ({ text: "hi" }), { hooks });
@@ -136,7 +214,15 @@ test("metrics: seconds, tokens as the provider counts them, and those that were 
   for (let step = 0; step < 8; step += 1) await agent.step();
   const named = (name) => recorded.filter(([one]) => one === name);
   assert.equal(named("gen_ai.client.operation.duration").length, 8);
-  assert.deepEqual(named("gen_ai.client.token.usage").slice(0, 2).map(([, , { "gen_ai.token.type": type, "gen_ai.provider.name": provider }]) => [type, provider]), [["input", "anthropic"], ["output", "anthropic"]]);
+  assert.deepEqual(
+    named("gen_ai.client.token.usage")
+      .slice(0, 2)
+      .map(([, , { "gen_ai.token.type": type, "gen_ai.provider.name": provider }]) => [type, provider]),
+    [
+      ["input", "anthropic"],
+      ["output", "anthropic"],
+    ],
+  );
   assert.ok(named("contextweaver.saved_tokens").every(([, value]) => value > 0) && named("contextweaver.saved_tokens").length > 0);
   handler.free();
 });

@@ -13,9 +13,19 @@ import { Contexts } from "./otel-contexts.mjs";
 const folder = await project("otel", {
   "entry.mjs": `export * from "contextweaver/otel"; export { contextWeaver } from "contextweaver/anthropic"; export * from "contextweaver";`,
 });
-const { ContextManager, DecisionStore, MetaPolicy, ToolCallContext, contextWeaver, executeTool, extractTraceContext, injectTraceContext, otel, otelDecisions, toMcpMeta } = await import(
-  pathToFileURL(join(folder, "entry.mjs"))
-);
+const {
+  ContextManager,
+  DecisionStore,
+  MetaPolicy,
+  ToolCallContext,
+  contextWeaver,
+  executeTool,
+  extractTraceContext,
+  injectTraceContext,
+  otel,
+  otelDecisions,
+  toMcpMeta,
+} = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 api.context.setGlobalContextManager(new Contexts());
 api.propagation.setGlobalPropagator(new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }));
@@ -94,13 +104,22 @@ test("counts are those of the drop record, of texts and of messages", () => {
   }
   const spans = named("contextweaver.build");
   assert.equal(spans.length, builds.length);
-  for (const [at, { pack: { stats }, tokens }] of builds.entries()) {
+  for (const [
+    at,
+    {
+      pack: { stats },
+      tokens,
+    },
+  ] of builds.entries()) {
     const { attributes } = spans[at];
     const { "contextweaver.candidates": candidates, "contextweaver.selected": selected, "contextweaver.tokens": counted } = attributes;
     assert.deepEqual([candidates, selected, counted], [stats.total_candidates, stats.included_count, tokens]);
     const dropped = Object.entries(attributes).filter(([key]) => key.startsWith("contextweaver.dropped."));
     assert.deepEqual(Object.fromEntries(dropped.map(([key, count]) => [key.slice(22), count])), stats.dropped_reasons);
-    assert.equal(dropped.reduce((sum, [, count]) => sum + count, 0), stats.dropped_count);
+    assert.equal(
+      dropped.reduce((sum, [, count]) => sum + count, 0),
+      stats.dropped_count,
+    );
     assert.ok(!("gen_ai.conversation.compacted" in attributes) || attributes["gen_ai.conversation.compacted"] === true);
   }
   assert.ok(spans.some(({ attributes }) => attributes["contextweaver.dropped.budget"] > 0));
@@ -115,7 +134,10 @@ test("what a running prompt repeats and costs is told", () => {
   const second = manager.build({ ...QUESTION, running: true });
   const names = ["gen_ai.usage.cache_read.input_tokens", "contextweaver.running.cut", "contextweaver.running.cost", "contextweaver.running.cost_without"];
   const told = named("contextweaver.build").map(({ attributes }) => names.map((name) => attributes[name]));
-  assert.deepEqual(told, [first, second].map(({ running: { repeated_tokens, cut, cost, cost_without } }) => [repeated_tokens, cut ?? "", cost, cost_without]));
+  assert.deepEqual(
+    told,
+    [first, second].map(({ running: { repeated_tokens, cut, cost, cost_without } }) => [repeated_tokens, cut ?? "", cost, cost_without]),
+  );
   assert.deepEqual([told[0][1], told[1][1]], ["first", ""]);
   assert.ok(told[1][0] > 0);
 });
@@ -129,17 +151,27 @@ test("content is told where it is asked for, and nowhere else", async () => {
   for (const word of ["c1", "artifact:result:c1", "d0000001", "$[0]"]) assert.ok(told.includes(word), word);
   assert.match(told, /"n[1-5]"/);
   const { events } = spans.find(({ name }) => name === "contextweaver.build");
-  assert.ok(events.every(({ name, attributes }) => name === "contextweaver.dropped" && attributes["contextweaver.item.id"] && attributes["contextweaver.reason"]));
+  assert.ok(
+    events.every(({ name, attributes }) => name === "contextweaver.dropped" && attributes["contextweaver.item.id"] && attributes["contextweaver.reason"]),
+  );
 });
 
 test("arguments of tools are told without their credentials", () => {
   const { tracer, named } = traced();
   const cw = contextWeaver({ tools: [], budget_tokens: 4000, manager: { hooks: otel(tracer, { content: true }) } });
-  cw.answer({ type: "tool_use", id: "t1", name: "drilldown", input: { handle: "sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz0123456789", selector: { type: "head", chars: 1 } } });
+  cw.answer({
+    type: "tool_use",
+    id: "t1",
+    name: "drilldown",
+    input: { handle: "sk-ant-api03-0123456789abcdefghijklmnopqrstuvwxyz0123456789", selector: { type: "head", chars: 1 } },
+  });
   cw.answer({ type: "tool_use", id: "t2", name: "find_tools", input: "no object" });
   const [span] = named("execute_tool drilldown");
   assert.ok(span.attributes["gen_ai.tool.call.arguments"].includes("[REDACTED-SECRET]"), span.attributes["gen_ai.tool.call.arguments"]);
-  assert.deepEqual(named("execute_tool find_tools").map(({ attributes }) => attributes["error.type"]), ["INVALID_INPUT"]);
+  assert.deepEqual(
+    named("execute_tool find_tools").map(({ attributes }) => attributes["error.type"]),
+    ["INVALID_INPUT"],
+  );
   cw.free();
 });
 
@@ -150,7 +182,10 @@ test("a tracer or meter that throws breaks nothing, and is counted", async () =>
   assert.equal(pack.prompt, logged({}).build(QUESTION).prompt);
   assert.throws(() => manager.build({ ...QUESTION, budget_tokens: 1 }), { code: "BUDGET_EXCEEDED" });
   const cw = contextWeaver({ tools: [], budget_tokens: 4000, manager });
-  assert.match(cw.answer({ type: "tool_use", id: "t", name: "drilldown", input: { handle: "artifact:none", selector: { type: "head", chars: 1 } } }).content, /^ARTIFACT_NOT_FOUND/);
+  assert.match(
+    cw.answer({ type: "tool_use", id: "t", name: "drilldown", input: { handle: "artifact:none", selector: { type: "head", chars: 1 } } }).content,
+    /^ARTIFACT_NOT_FOUND/,
+  );
   assert.equal(manager.stats().hook_errors, 4, "the firewall, two builds and a tool");
 
   const store = new DecisionStore(otelDecisions(broken));
@@ -199,7 +234,12 @@ test("tools of the caller run in a span that is active meanwhile", async () => {
     name = "Refused";
   }
   const thrown = new Refused("order 12446 of Ann");
-  await assert.rejects(executeTool(tracer, { name: "refund" }, () => { throw thrown; }), thrown);
+  await assert.rejects(
+    executeTool(tracer, { name: "refund" }, () => {
+      throw thrown;
+    }),
+    thrown,
+  );
   const [refund] = named("execute_tool refund");
   assert.equal(refund.attributes["error.type"], "Refused");
   assert.ok(!JSON.stringify(shown(refund)).includes("Ann"));
@@ -208,7 +248,8 @@ test("tools of the caller run in a span that is active meanwhile", async () => {
 test("builds are children of the active span, and a server's spans of the client's", async () => {
   const { tracer, named } = traced();
   const store = new DecisionStore(otelDecisions(tracer, { api }));
-  const request = (meta) => JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_action", arguments: { description: "deploy" }, _meta: meta } });
+  const request = (meta) =>
+    JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_action", arguments: { description: "deploy" }, _meta: meta } });
   await tracer.startActiveSpan("turn", async (turn) => {
     logged(otel(tracer)).build(QUESTION);
     await executeTool(tracer, { name: "check_action", mcp: {} }, async () => {
@@ -232,7 +273,17 @@ test("what a client wrote into _meta is read with care", async () => {
   const spanOf = (context) => api.trace.getSpanContext(context)?.spanId;
   assert.equal(spanOf(read({ traceparent: parent, tracestate: "rojo=1" })), "00f067aa0ba902b7");
   assert.equal(api.trace.getSpanContext(read({ traceparent: parent, tracestate: "rojo=1" })).traceState.get("rojo"), "1");
-  for (const meta of [undefined, null, 1, "x", [], { traceparent: 1 }, { traceparent: "x".repeat(9000) }, { traceparent: "nonsense" }, Object.create({ traceparent: parent })]) {
+  for (const meta of [
+    undefined,
+    null,
+    1,
+    "x",
+    [],
+    { traceparent: 1 },
+    { traceparent: "x".repeat(9000) },
+    { traceparent: "nonsense" },
+    Object.create({ traceparent: parent }),
+  ]) {
     assert.equal(spanOf(read(meta)), undefined);
   }
   const baggage = "user=ann";
@@ -251,11 +302,19 @@ test("what a client wrote into _meta is read with care", async () => {
   // A name that is no tool's may be anything.
   const { tracer, spans } = traced();
   const store = new DecisionStore(otelDecisions(tracer));
-  await store.handleRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ann@example.com", _meta: { "io.modelcontextprotocol/protocolVersion": "ann" } } });
+  await store.handleRpc({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "ann@example.com", _meta: { "io.modelcontextprotocol/protocolVersion": "ann" } },
+  });
   await store.callTool("ann@example.com", {});
   await store.handleRpc("no JSON");
   await store.handleRpc({ jsonrpc: "2.0", id: 2, method: "tools/list" });
-  assert.deepEqual(spans().map(({ name }) => name), ["tools/call _OTHER", "execute_tool _OTHER"]);
+  assert.deepEqual(
+    spans().map(({ name }) => name),
+    ["tools/call _OTHER", "execute_tool _OTHER"],
+  );
   assert.ok(spans().every(({ attributes }) => attributes["error.type"]) && !JSON.stringify(spans().map(shown)).includes("ann"));
 });
 
@@ -269,15 +328,29 @@ test("changes of decisions are operations on a memory", async () => {
   const copy = new DecisionStore(otelDecisions(tracer));
   copy.import(store.export());
   const [search] = spans().filter(({ name }) => name === "search_memory");
-  assert.deepEqual(search.attributes, { "gen_ai.operation.name": "search_memory", "gen_ai.memory.store.id": "team", "gen_ai.memory.record.count": structuredContent.decisions.length });
+  assert.deepEqual(search.attributes, {
+    "gen_ai.operation.name": "search_memory",
+    "gen_ai.memory.store.id": "team",
+    "gen_ai.memory.record.count": structuredContent.decisions.length,
+  });
   assert.ok(structuredContent.decisions.length > 0);
-  const memory = spans().map(({ name, attributes }) => [name, attributes["gen_ai.memory.store.id"]]).filter(([name]) => name.endsWith("_memory"));
-  assert.deepEqual(memory, [["create_memory", "team"], ["update_memory", "team"], ["search_memory", "team"], ["upsert_memory", undefined]]);
+  const memory = spans()
+    .map(({ name, attributes }) => [name, attributes["gen_ai.memory.store.id"]])
+    .filter(([name]) => name.endsWith("_memory"));
+  assert.deepEqual(memory, [
+    ["create_memory", "team"],
+    ["update_memory", "team"],
+    ["search_memory", "team"],
+    ["upsert_memory", undefined],
+  ]);
 });
 
 test("metrics count the same", () => {
   const recorded = [];
-  const instrument = (name) => ({ record: (value, attributes) => recorded.push([name, value, attributes]), add: (value, attributes) => recorded.push([name, value, attributes]) });
+  const instrument = (name) => ({
+    record: (value, attributes) => recorded.push([name, value, attributes]),
+    add: (value, attributes) => recorded.push([name, value, attributes]),
+  });
   const meter = { createHistogram: instrument, createCounter: instrument };
   const manager = logged(otel(traced().tracer, { meter }));
   const { stats } = manager.build(QUESTION);

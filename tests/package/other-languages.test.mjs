@@ -18,9 +18,16 @@ async function written(language, name) {
   return cwd;
 }
 
-const isThere = (program, args) => run(program, args, { check: false }).then(({ code }) => code === 0, () => false);
+const isThere = (program, args) =>
+  run(program, args, { check: false }).then(
+    ({ code }) => code === 0,
+    () => false,
+  );
 const behind = (cwd, address, command, args = []) =>
-  run(process.execPath, [PROGRAM, "run", ...args, "--", ...command], { cwd, env: { OPENAI_BASE_URL: `${address}/v1`, ANTHROPIC_BASE_URL: address, OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY } });
+  run(process.execPath, [PROGRAM, "run", ...args, "--", ...command], {
+    cwd,
+    env: { OPENAI_BASE_URL: `${address}/v1`, ANTHROPIC_BASE_URL: address, OPENAI_API_KEY: KEY, ANTHROPIC_API_KEY: KEY },
+  });
 
 test("an agent in Python: below its budget what it sends passes, above it the conversation is shortened", async (t) => {
   if (!has(t, await isThere("python3", ["--version"]), { missing: "python3 is not installed", optional: true })) return;

@@ -13,7 +13,9 @@ import { listening, webHandler } from "./gateway-servers.mjs";
 import { packageDir, project } from "./harness.mjs";
 import { toolComplaints } from "./tool-rules.mjs";
 
-const folder = await project("own-tools", { "entry.mjs": 'export { gateway } from "contextweaver/mcp"; export { Catalog, DecisionStore, Router, drilldownTool, recallTool } from "contextweaver";' });
+const folder = await project("own-tools", {
+  "entry.mjs": 'export { gateway } from "contextweaver/mcp"; export { Catalog, DecisionStore, Router, drilldownTool, recallTool } from "contextweaver";',
+});
 const { Catalog, DecisionStore, Router, drilldownTool, gateway, recallTool } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 /** Every provider that tools are written for. */
@@ -22,14 +24,25 @@ const PROVIDERS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai
 test("the rules see what providers refuse", () => {
   const of = (schema) => toolComplaints({ name: "a", description: "d", schema: { type: "object", properties: { p: schema } } });
   assert.deepEqual(of({ type: "string" }), []);
-  for (const wrong of [{ type: "array" }, {}, true, { type: ["string", "null"] }, { type: "string", enum: [""] }, { type: "string", pattern: "(?!a)" }, { type: "string", const: "a" }, { type: "object", required: ["x"] }]) {
+  for (const wrong of [
+    { type: "array" },
+    {},
+    true,
+    { type: ["string", "null"] },
+    { type: "string", enum: [""] },
+    { type: "string", pattern: "(?!a)" },
+    { type: "string", const: "a" },
+    { type: "object", required: ["x"] },
+  ]) {
     assert.equal(of(wrong).length, 1, JSON.stringify(wrong));
   }
 });
 
 /** The tools of a gateway that are its own. */
 async function ownTools(t, options) {
-  await writeFile(join(folder, "server.mjs"), `
+  await writeFile(
+    join(folder, "server.mjs"),
+    `
 import { createInterface } from "node:readline";
 const tools = Array.from({ length: 45 }, (_, at) => ({ name: "theirs_" + at, description: "Does something for a test.", inputSchema: { type: "object" } }));
 const lists = { "tools/list": { tools }, "resources/list": { resources: [{ uri: "a://b", name: "r" }] }, "resources/templates/list": { resourceTemplates: [] }, "prompts/list": { prompts: [{ name: "p" }] } };
@@ -39,8 +52,14 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const result = method === "initialize" ? { protocolVersion: params.protocolVersion, capabilities: { tools: {}, resources: {}, prompts: {} }, serverInfo: { name: "s", version: "1" } } : lists[method];
   process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: -32601, message: "no such method" } }) }) + "\\n");
 }).on("close", () => process.exit(0));
-`);
-  const instance = gateway({ mcpServers: { theirs: { command: process.execPath, args: [join(folder, "server.mjs")] } }, sdk: { server, client, client_stdio }, token: false, ...options });
+`,
+  );
+  const instance = gateway({
+    mcpServers: { theirs: { command: process.execPath, args: [join(folder, "server.mjs")] } },
+    sdk: { server, client, client_stdio },
+    token: false,
+    ...options,
+  });
   t.after(() => instance.close());
   await instance.ready();
   const http = await listening(webHandler(instance.fetch));

@@ -31,17 +31,24 @@ test("Page: decisions", async (t) => {
   await t.test("finds similar decisions as the package does, with the parts of their scores", async (t) => {
     const tab = await open(t, { fragment: "#tab=decisions", first: LOADED });
     const store = stored();
-    for (const [mode, query] of [["hybrid", "retry a payment that failed"], ["semantic", "deploy before the weekend"], ["keyword", "invoice numbers"]]) {
+    for (const [mode, query] of [
+      ["hybrid", "retry a payment that failed"],
+      ["semantic", "deploy before the weekend"],
+      ["keyword", "invoice numbers"],
+    ]) {
       await tab.fill("#decision-query", query);
       await tab.selectOption("#decision-mode", mode);
       const { decisions, scores } = await asked(store, "query_decisions", { query, limit: 8, retrieval_mode: mode });
       assert.ok(decisions.length > 2, query);
       const records = new Map(JSON.parse(sample).decisions.map((record) => [record.id, record]));
       const titles = decisions.map(({ id }) => records.get(id).decision);
-      await until(async () => JSON.stringify(await tab.locator(".ranking .link").allTextContents()) === JSON.stringify(titles) ? "same" : "", /same/);
+      await until(async () => (JSON.stringify(await tab.locator(".ranking .link").allTextContents()) === JSON.stringify(titles) ? "same" : ""), /same/);
       const shown = (await tab.locator(".ranking .score").allTextContents()).map((text) => text.match(/[\d.]+/g).map(Number));
       // They stand in the order of what is shown, and the parts are the whole.
-      assert.deepEqual(shown.map(([score]) => score), shown.map(([score]) => score).sort((a, b) => b - a));
+      assert.deepEqual(
+        shown.map(([score]) => score),
+        shown.map(([score]) => score).sort((a, b) => b - a),
+      );
       for (const [at, [score, meaning, words]] of shown.entries()) {
         assert.ok(Math.abs(score - meaning - words) < 0.011, `${titles[at]}: ${shown[at]}`);
         const { id, superseded } = decisions[at];
@@ -52,7 +59,10 @@ test("Page: decisions", async (t) => {
     await tab.selectOption("#decision-mode", "hybrid");
     await shows(tab, ".ranking", /Retry failed payments.*replaced: counts half/);
     await tab.selectOption("#decision-category", "security");
-    await until(async () => [...new Set((await tab.locator(".ranking .quiet:text-matches('sure')").allTextContents()).map((text) => text.split(",")[0]))].join(), /^security$/);
+    await until(
+      async () => [...new Set((await tab.locator(".ranking .quiet:text-matches('sure')").allTextContents()).map((text) => text.split(",")[0]))].join(),
+      /^security$/,
+    );
     await addressed(tab, /dcat=security/);
     store.free();
   });
@@ -72,11 +82,22 @@ test("Page: decisions", async (t) => {
     const tab = await open(t, { fragment: "#tab=decisions&dview=guardrails", first: ["#allowed", /must not be done/] });
     const store = stored();
     const said = () => tab.locator(".findings .badge").allTextContents();
-    for (const [category, stakes, sure] of [["integration", "critical", 60], ["integration", "critical", 80], ["security", "high", 40], ["security", "low", 100], ["", "critical", 0]]) {
+    for (const [category, stakes, sure] of [
+      ["integration", "critical", 60],
+      ["integration", "critical", 80],
+      ["security", "high", 40],
+      ["security", "low", 100],
+      ["", "critical", 0],
+    ]) {
       await tab.selectOption("#action-category", category);
       await tab.selectOption("#stakes", stakes);
       await tab.fill("#sure", String(sure));
-      const { allowed, violations, warnings } = await asked(store, "check_action", { description: "Charge the card again", ...(category && { category }), stakes, confidence: sure / 100 });
+      const { allowed, violations, warnings } = await asked(store, "check_action", {
+        description: "Charge the card again",
+        ...(category && { category }),
+        stakes,
+        confidence: sure / 100,
+      });
       const expected = ["unsure-and-critical", "unsure-and-high", "security-review"].map((id) =>
         violations.some((each) => each.guardrailId === id) ? "blocks" : warnings.some((each) => each.guardrailId === id) ? "warns" : "does not apply",
       );
@@ -94,17 +115,28 @@ test("Page: decisions", async (t) => {
     const tab = await open(t, { fragment: "#tab=decisions&dview=calibration", first: ["#calibration-verdict", /16 % less often right than sure/] });
     const store = stored();
     const { overall, extended } = await asked(store, "get_stats", { window: "all", min_decisions: 1 });
-    const rows = await tab.evaluate(() => [...document.querySelectorAll("#calibration tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent)));
+    const rows = await tab.evaluate(() =>
+      [...document.querySelectorAll("#calibration tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent)),
+    );
     const percent = (share) => `${Math.round(share * 100)} %`;
-    assert.deepEqual(rows.map(([said, came, , many]) => [said, came, many]), extended.bins.map((bin) => [percent(bin.meanConfidence), percent(bin.successRate), String(bin.decisions)]));
+    assert.deepEqual(
+      rows.map(([said, came, , many]) => [said, came, many]),
+      extended.bins.map((bin) => [percent(bin.meanConfidence), percent(bin.successRate), String(bin.decisions)]),
+    );
     await shows(tab, "#calibration dl", new RegExp(`${percent(overall.accuracy)}.*${overall.brierScore.toFixed(3)}`, "s"));
     // Every dot is where its figures are, on the scale of the axes.
     const dots = await tab.evaluate(() => {
       const ideal = document.querySelector(".reliability .ideal");
       const [x0, y0, x1, y1] = ["x1", "y1", "x2", "y2"].map((name) => Number(ideal.getAttribute(name)));
-      return [...document.querySelectorAll(".reliability circle")].map((dot) => [(dot.getAttribute("cx") - x0) / (x1 - x0), (dot.getAttribute("cy") - y0) / (y1 - y0)]);
+      return [...document.querySelectorAll(".reliability circle")].map((dot) => [
+        (dot.getAttribute("cx") - x0) / (x1 - x0),
+        (dot.getAttribute("cy") - y0) / (y1 - y0),
+      ]);
     });
-    assert.deepEqual(dots.map((dot) => dot.map((share) => share.toFixed(3))), extended.bins.map(({ meanConfidence, successRate }) => [meanConfidence.toFixed(3), successRate.toFixed(3)]));
+    assert.deepEqual(
+      dots.map((dot) => dot.map((share) => share.toFixed(3))),
+      extended.bins.map(({ meanConfidence, successRate }) => [meanConfidence.toFixed(3), successRate.toFixed(3)]),
+    );
     store.free();
   });
 
@@ -123,7 +155,12 @@ test("Page: decisions", async (t) => {
 
   await t.test("takes a memory of one's own, and says what is not in it", async (t) => {
     const tab = await open(t, { fragment: "#tab=decisions", first: LOADED });
-    for (const [content, problem] of [["{", /not valid JSON|not/], ["[]", /no decision/], ['{"a":1}', /missing field `id`/], ['{"format":"cstp-snapshot","version":1,"decisions":[]}', /no decision/]]) {
+    for (const [content, problem] of [
+      ["{", /not valid JSON|not/],
+      ["[]", /no decision/],
+      ['{"a":1}', /missing field `id`/],
+      ['{"format":"cstp-snapshot","version":1,"decisions":[]}', /no decision/],
+    ]) {
       await choose(tab, "memory", "bad.json", content);
       await shows(tab, "#memory-problems", problem);
       await shows(tab, ...LOADED);

@@ -23,7 +23,9 @@ async function traced(browser, tab, action) {
   await browser.startTracing(tab, { categories: ["toplevel", "disabled-by-default-devtools.timeline", "devtools.timeline"] });
   await action();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString("utf8"));
-  const mains = new Set(traceEvents.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ pid, tid }) => `${pid} ${tid}`));
+  const mains = new Set(
+    traceEvents.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(({ pid, tid }) => `${pid} ${tid}`),
+  );
   const tasks = traceEvents.filter(({ name, ph, pid, tid }) => /RunTask$/.test(name) && ph === "X" && mains.has(`${pid} ${tid}`));
   assert.ok(tasks.length > 100, `only ${tasks.length} tasks were recorded`);
   const longest = tasks.sort((a, b) => b.dur - a.dur).slice(0, 5);
@@ -112,7 +114,13 @@ test("Page: a result of many megabytes", async (t) => {
   if (!open) return;
   const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
   const data = Buffer.alloc(6 * 1024 * 1024, "not really a picture. ").toString("base64");
-  const result = { content: [{ type: "text", text: "see the picture" }, { type: "image", mimeType: "image/png", data }, { type: "text", text: "word ".repeat(400_000) }] };
+  const result = {
+    content: [
+      { type: "text", text: "see the picture" },
+      { type: "image", mimeType: "image/png", data },
+      { type: "text", text: "word ".repeat(400_000) },
+    ],
+  };
   const tasks = await traced(browser, tab, async () => {
     await choose(tab, "result", "large.json", JSON.stringify(result));
     await shows(tab, "#envelope", /image\/png, 6,291,456 bytes/);
@@ -171,7 +179,8 @@ test("Page: hostile transcripts stay text", async (t) => {
     await clean(tab);
     await tab.click("#tab-tab-session");
     await shows(tab, "#call-title", /Call \d+ of/);
-    for (let at = 0; at < 40 && (await tab.locator("#prompt-sent details:not([open]) > summary").count()) > 0; at += 1) await tab.locator("#prompt-sent details:not([open]) > summary").first().click();
+    for (let at = 0; at < 40 && (await tab.locator("#prompt-sent details:not([open]) > summary").count()) > 0; at += 1)
+      await tab.locator("#prompt-sent details:not([open]) > summary").first().click();
     await until(() => tab.textContent("#prompt-sent"), /globalThis/);
     await clean(tab);
   });

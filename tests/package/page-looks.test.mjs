@@ -130,16 +130,30 @@ test("Page: everybody can use it", async (t) => {
       const tab = await open(t, { viewport: { width: DESKTOP.width / 2, height: DESKTOP.height / 2 }, deviceScaleFactor: 2, fragment });
       await shows(tab, fragment === "" ? "#call-title" : "#why-answer", /a cut|stays down to/);
       await fits(tab);
-      const cut = await tab.evaluate(() => [...document.querySelectorAll("h2, h3, button, .figures, .reason, .call-said p")].filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline").map((node) => node.outerHTML.slice(0, 80)));
+      const cut = await tab.evaluate(() =>
+        [...document.querySelectorAll("h2, h3, button, .figures, .reason, .call-said p")]
+          .filter((node) => node.checkVisibility() && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline")
+          .map((node) => node.outerHTML.slice(0, 80)),
+      );
       assert.deepEqual(cut, []);
     }
   });
 
   await t.test("on 320 pixels, and with letters of twice the size, nothing is wider than the window", async (t) => {
-    for (const [width, letters] of [[320, "100%"], [PHONE.width, "200%"], [DESKTOP.width, "200%"]]) {
+    for (const [width, letters] of [
+      [320, "100%"],
+      [PHONE.width, "200%"],
+      [DESKTOP.width, "200%"],
+    ]) {
       const tab = await open(t, { viewport: { width, height: 900 } });
       await tab.evaluate((size) => void (document.documentElement.style.fontSize = size), letters);
-      for (const [part, selector] of Object.entries({ session: "#call-title", context: "#why-answer", tools: ".ranking .link", mcp: "#envelope", decisions: ".ranking .link" })) {
+      for (const [part, selector] of Object.entries({
+        session: "#call-title",
+        context: "#why-answer",
+        tools: ".ranking .link",
+        mcp: "#envelope",
+        decisions: ".ranking .link",
+      })) {
         if (!["session", "context"].includes(part)) await unfold(tab, "#more");
         await tab.click(`#tab-tab-${part}`);
         await shows(tab, `#panel-${part} ${selector}`, /\w/);
@@ -182,10 +196,15 @@ test("Page: everybody can use it", async (t) => {
   });
 
   await t.test("headings come in order, and targets have 24 pixels", async (t) => {
-    for (const [viewport, fragment] of [DESKTOP, PHONE].flatMap((viewport) => [[viewport, ""], [viewport, "#tab=context"]])) {
+    for (const [viewport, fragment] of [DESKTOP, PHONE].flatMap((viewport) => [
+      [viewport, ""],
+      [viewport, "#tab=context"],
+    ])) {
       const tab = await open(t, { viewport, fragment });
       await shows(tab, fragment === "" ? "#call-title" : "#why-answer", /a cut|stays down to/);
-      const levels = await tab.evaluate(() => [...document.querySelectorAll("h1, h2, h3, h4")].filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1])));
+      const levels = await tab.evaluate(() =>
+        [...document.querySelectorAll("h1, h2, h3, h4")].filter((node) => node.checkVisibility()).map((node) => Number(node.tagName[1])),
+      );
       assert.equal(levels[0], 1);
       levels.forEach((level, at) => at > 0 && assert.ok(level <= levels[at - 1] + 1, levels.join()));
       const small = await tab.evaluate(() =>
@@ -200,7 +219,18 @@ test("Page: everybody can use it", async (t) => {
   });
 });
 
-const NAMES = ["policy", "memory-fact", "plan-state", "user-turn", "agent-msg", "tool-call", "tool-result", "retrieved-doc", "doc-snippet", "header-and-footer"];
+const NAMES = [
+  "policy",
+  "memory-fact",
+  "plan-state",
+  "user-turn",
+  "agent-msg",
+  "tool-call",
+  "tool-result",
+  "retrieved-doc",
+  "doc-snippet",
+  "header-and-footer",
+];
 
 /** What people see who lack one kind of cone, in linear light (Machado and others, severity 1). */
 const EYES = {
@@ -210,8 +240,18 @@ const EYES = {
   tritanopia: [1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039],
 };
 
-const linear = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
-const seen = (rgb, eye) => [0, 1, 2].map((row) => Math.min(1, Math.max(0, [0, 1, 2].reduce((sum, column) => sum + eye[3 * row + column] * rgb[column], 0))));
+const linear = (hex) =>
+  [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+const seen = (rgb, eye) =>
+  [0, 1, 2].map((row) =>
+    Math.min(
+      1,
+      Math.max(
+        0,
+        [0, 1, 2].reduce((sum, column) => sum + eye[3 * row + column] * rgb[column], 0),
+      ),
+    ),
+  );
 
 function lightness([r, g, b]) {
   const y = 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -222,16 +262,24 @@ function oklab([r, g, b]) {
   const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
   const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
   const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
-  return [0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s, 1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s, 0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s];
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ];
 }
 
 test("Page: colours are named in one file, and what is written in those of kinds can be read", async () => {
   const styles = await readdir(join(root, "www", "style"));
-  for (const file of styles.filter((name) => name !== "tokens.css")) assert.doesNotMatch(await readFile(join(root, "www", "style", file), "utf8"), /#[0-9a-f]{3,8}\b(?=[^{]*;)/, file);
+  for (const file of styles.filter((name) => name !== "tokens.css"))
+    assert.doesNotMatch(await readFile(join(root, "www", "style", file), "utf8"), /#[0-9a-f]{3,8}\b(?=[^{]*;)/, file);
   const [tokens, parts] = await Promise.all(["tokens.css", "parts.css"].map((file) => readFile(join(root, "www", "style", file), "utf8")));
   const [light, dark] = tokens.split("prefers-color-scheme: dark");
   const [, above, atNight] = /^([^]*?)@media \(prefers-color-scheme: dark\) \{([^]*?)^\}/m.exec(parts);
-  const letters = (css) => [...css.matchAll(/((?:\.kind-\w+,?\s*)+)\{[^}]*--on-kind: var\(--(on-\w+)\)/g)].flatMap(([, names, on]) => [...names.matchAll(/kind-(\w+)/g)].map(([, name]) => [name.replaceAll("_", "-"), on]));
+  const letters = (css) =>
+    [...css.matchAll(/((?:\.kind-\w+,?\s*)+)\{[^}]*--on-kind: var\(--(on-\w+)\)/g)].flatMap(([, names, on]) =>
+      [...names.matchAll(/kind-(\w+)/g)].map(([, name]) => [name.replaceAll("_", "-"), on]),
+    );
   const brightness = ([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b;
   for (const [scheme, text] of Object.entries({ light, dark })) {
     const on = new Map([...letters(above), ...(scheme === "dark" ? letters(atNight) : [])]);

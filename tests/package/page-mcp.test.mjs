@@ -51,7 +51,10 @@ test("Page: MCP", async (t) => {
     const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout page captured/] });
     const rpc = (more) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...more });
     for (const [text, problem] of [
-      [rpc({ error: { code: -32602, message: "Unknown tool: screenshot", data: { token: "ghp_1234567890abcdefghijABCDEFGHIJ123456" } } }), /error of JSON-RPC.*-32602 Unknown tool: screenshot/],
+      [
+        rpc({ error: { code: -32602, message: "Unknown tool: screenshot", data: { token: "ghp_1234567890abcdefghijABCDEFGHIJ123456" } } }),
+        /error of JSON-RPC.*-32602 Unknown tool: screenshot/,
+      ],
       [rpc({ error: {} }), /error of JSON-RPC/],
       [rpc({ method: "tools/call", params: {} }), /no answer/],
       [rpc({}), /no result of tools\/call/],
@@ -70,7 +73,10 @@ test("Page: MCP", async (t) => {
     // An error of the tool is a result.
     await tab.fill("#result-text", rpc({ result: { content: [], isError: true } }));
     await shows(tab, "#envelope", /Envelope.* errorWhat the model reads/s);
-    for (const [panel, text, output] of [["result", "#result-text", "#envelope"], ["tool", "#mtool-text", "#mtool-item"]]) {
+    for (const [panel, text, output] of [
+      ["result", "#result-text", "#envelope"],
+      ["tool", "#mtool-text", "#mtool-item"],
+    ]) {
       await tab.click(`#mview-tab-${panel}`);
       await tab.locator(output).waitFor();
       for (const blank of ["", " \n"]) {

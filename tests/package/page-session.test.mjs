@@ -17,7 +17,11 @@ const figuresOf = (text) => [...text.matchAll(/\d[\d,]*(?:\.\d+)?/g)].map(([foun
 /** Chat messages with so many calls of a tool, each with a result of so many words. */
 function chat(calls, words, end = [{ role: "assistant", content: "It is done." }]) {
   const steps = Array.from({ length: calls }, (_, n) => [
-    { role: "assistant", content: null, tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: JSON.stringify({ path: `part-${n}.txt` }) } }] },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: JSON.stringify({ path: `part-${n}.txt` }) } }],
+    },
     { role: "tool", tool_call_id: `c${n}`, content: Array.from({ length: words }, (_, at) => `word${(at * 7 + n * 131) % 997}`).join(" ") },
   ]);
   return [{ role: "user", content: "Read the parts and say which has the held order." }, ...steps.flat(), ...end];
@@ -27,7 +31,13 @@ function chat(calls, words, end = [{ role: "assistant", content: "It is done." }
 function requests(messages, { model = "gpt-5", usage, gap = 10 } = {}) {
   const start = Date.parse("2026-10-01T09:00:00Z");
   const ends = messages.flatMap(({ role }, at) => (role === "assistant" ? [at] : []));
-  return lines(ends.map((end, n) => ({ timestamp: new Date(start + n * gap * 1000).toISOString(), request: { model, messages: messages.slice(0, end) }, response: { id: `r${n}`, model, ...(usage && { usage: usage(n) }) } })));
+  return lines(
+    ends.map((end, n) => ({
+      timestamp: new Date(start + n * gap * 1000).toISOString(),
+      request: { model, messages: messages.slice(0, end) },
+      response: { id: `r${n}`, model, ...(usage && { usage: usage(n) }) },
+    })),
+  );
 }
 
 async function play(tab, name, text) {
@@ -54,7 +64,9 @@ test("Page: shows of each call what the provider got", async (t) => {
     cuts += /a cut/.test(await shows(tab, "#call-title", new RegExp(`Call ${at + 1} of`)));
     const shown = await readPrompt(tab, messages.length);
     // Ids of calls are the provider's own matter; all that a model reads is here.
-    const sent = messages.map(({ content, tool_calls: calls = [] }) => [content ?? "", ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)].filter((part) => part !== "").join("\n"));
+    const sent = messages.map(({ content, tool_calls: calls = [] }) =>
+      [content ?? "", ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)].filter((part) => part !== "").join("\n"),
+    );
     assert.deepEqual(shown, sent, `call ${at + 1}`);
   }
   assert.ok(cuts >= 1, "there is a cut in it");
@@ -65,7 +77,9 @@ async function sentToProvider(messages, budget_tokens) {
   const folder = await project("page-sent");
   await symlink(join(here, "node_modules", "openai"), join(folder, "node_modules", "openai"));
   await writeFile(join(folder, "conversation.json"), JSON.stringify(messages));
-  await writeFile(join(folder, "send.mjs"), `
+  await writeFile(
+    join(folder, "send.mjs"),
+    `
     import { readFile } from "node:fs/promises";
     import OpenAI from "openai";
     import { contextWeaver } from "contextweaver/openai";
@@ -77,17 +91,21 @@ async function sentToProvider(messages, budget_tokens) {
     const cw = contextWeaver({ tools: [], budget_tokens: ${budget_tokens} });
     for (const [at, { role }] of messages.entries()) if (role === "assistant") await client.chat.completions.create(cw.fit({ model: "gpt-5", messages: messages.slice(0, at) }));
     console.log(JSON.stringify(received));
-  `);
+  `,
+  );
   return JSON.parse((await run("node", ["send.mjs"], { cwd: folder })).stdout);
 }
 
 /** Opens every message of the prompt that is shown, and reads its text from the page. */
 async function readPrompt(tab, count) {
   const pieces = tab.locator("#prompt-sent .run:not(.left) .piece");
-  await until(async () => {
-    for (const run of await tab.locator("#prompt-sent .run:not(.left) > details:not([open]) > summary").all()) await run.click();
-    return String(await pieces.count());
-  }, new RegExp(`^${count}$`));
+  await until(
+    async () => {
+      for (const run of await tab.locator("#prompt-sent .run:not(.left) > details:not([open]) > summary").all()) await run.click();
+      return String(await pieces.count());
+    },
+    new RegExp(`^${count}$`),
+  );
   await tab.locator("#prompt-sent").evaluate((sent) => {
     for (const piece of sent.querySelectorAll(".run:not(.left) .piece")) piece.open = true;
   });
@@ -107,7 +125,19 @@ test("Page: real sessions of agents", async (t) => {
     await shows(tab, "#context-problems", /noted\.jsonl was not loaded\.\s+This is a list of objects with the fields `about`, `role`, `content`/);
     await shows(tab, "#context-status", /shop\.jsonl/);
     const known = await tab.locator("#context-format option").allTextContents();
-    for (const name of ["Claude Code", "Codex", "OpenCode", "Gemini CLI", "mini-swe-agent", "OpenHands", "OpenTelemetry", "requests", "contextweaver", "chat messages"]) assert.ok(known.includes(name), `${name}: ${known}`);
+    for (const name of [
+      "Claude Code",
+      "Codex",
+      "OpenCode",
+      "Gemini CLI",
+      "mini-swe-agent",
+      "OpenHands",
+      "OpenTelemetry",
+      "requests",
+      "contextweaver",
+      "chat messages",
+    ])
+      assert.ok(known.includes(name), `${name}: ${known}`);
     await tab.selectOption("#context-format", "codex");
     await tab.click("#context-read-as");
     await shows(tab, "#context-problems", /There is no message in it/);
@@ -148,7 +178,11 @@ test("Page: real sessions of agents", async (t) => {
     await play(tab, "rollout-codex-long.jsonl", codex);
     const folder = await project("page-session");
     await writeFile(join(folder, "rollout-codex-long.jsonl"), codex);
-    const { stdout } = await run("node", [join(folder, "node_modules/contextweaver/bin/contextweaver.js"), "audit", "rollout-codex-long.jsonl", "--budgets", "32000", "--json"], { cwd: folder });
+    const { stdout } = await run(
+      "node",
+      [join(folder, "node_modules/contextweaver/bin/contextweaver.js"), "audit", "rollout-codex-long.jsonl", "--budgets", "32000", "--json"],
+      { cwd: folder },
+    );
     const { total, models } = JSON.parse(stdout);
     const dollars = (cost) => (cost * models[0].price.input) / 1e6;
     const of = (name) => dollars(total.strategies.find((each) => each.name === name).cost);
@@ -161,7 +195,12 @@ test("Page: real sessions of agents", async (t) => {
     assert.equal(sent.length, 47);
     sent.forEach((tokens, at) => assert.equal(repeated[at] + rewritten[at] + fresh[at], tokens));
     const [ours, everything, trimming] = (await Promise.all([7, 8, 9].map(cells))).map((list) => list.reduce((sum, each) => sum + each, 0));
-    for (const [shown, expected] of [[ours, of("contextweaver")], [everything, dollars(total.cost)], [trimming, of("newest")]]) assert.ok(Math.abs(shown - expected) < 47 * 0.00005, `${shown} ${expected}`);
+    for (const [shown, expected] of [
+      [ours, of("contextweaver")],
+      [everything, dollars(total.cost)],
+      [trimming, of("newest")],
+    ])
+      assert.ok(Math.abs(shown - expected) < 47 * 0.00005, `${shown} ${expected}`);
     assert.ok((await cells(2)).every((tokens) => tokens <= 32_000));
   });
 });
@@ -177,7 +216,15 @@ test("Page: the tape is the control", async (t) => {
     const value = () => tab.getAttribute("#tape", "aria-valuetext");
     await tab.focus("#tape");
     assert.match(await value(), /^Call 14 of 47, a cut, 0 repeated, 2,914 new, 11,169 rewritten, \$0\.0\d+$/);
-    for (const [key, expected] of [["Shift+ArrowRight", 26], ["ArrowLeft", 25], ["Shift+ArrowLeft", 14], ["Home", 1], ["ArrowRight", 2], ["End", 47], ["ArrowRight", 47]]) {
+    for (const [key, expected] of [
+      ["Shift+ArrowRight", 26],
+      ["ArrowLeft", 25],
+      ["Shift+ArrowLeft", 14],
+      ["Home", 1],
+      ["ArrowRight", 2],
+      ["End", 47],
+      ["ArrowRight", 47],
+    ]) {
       await tab.keyboard.press(key);
       await until(() => tab.getAttribute("#tape", "aria-valuenow"), new RegExp(`^${expected}$`));
       await shows(tab, "#call-title", new RegExp(`Call ${expected} of 47`));
@@ -200,7 +247,9 @@ test("Page: the tape is the control", async (t) => {
     await tab.click("#as-table > summary");
     const sent = (await tab.locator("#as-table tbody tr td:nth-child(2)").allTextContents()).map((text) => figuresOf(text)[0]);
     const drawn = await tab.evaluate(() =>
-      [...document.querySelectorAll("#tape [data-call]")].map((column) => ["rep", "rew", "new"].reduce((sum, name) => sum + Number(column.querySelector(`.${name}`)?.getAttribute("height") ?? 0), 0)),
+      [...document.querySelectorAll("#tape [data-call]")].map((column) =>
+        ["rep", "rew", "new"].reduce((sum, name) => sum + Number(column.querySelector(`.${name}`)?.getAttribute("height") ?? 0), 0),
+      ),
     );
     assert.equal(drawn.length, sent.length);
     const unit = drawn[0] / sent[0];
@@ -252,9 +301,19 @@ test("Page: states that are said as they are", async (t) => {
   const cases = {
     "everything fits": { text: requests(chat(4, 60)), headline: /^[\d,]+ tokens fit into 8,000: nothing was cut\. The same price as without contextweaver\.$/ },
     "one call": { text: requests(chat(0, 0)), headline: /^1 call: nothing repeats yet\.$/ },
-    "no price": { text: requests(chat(40, 300), { model: "house-model-7" }), headline: /^41 model calls: [\d,]+ instead of [\d,]+ tokens at full price\.$/, about: /No price is known for this model: tokens/ },
+    "no price": {
+      text: requests(chat(40, 300), { model: "house-model-7" }),
+      headline: /^41 model calls: [\d,]+ instead of [\d,]+ tokens at full price\.$/,
+      about: /No price is known for this model: tokens/,
+    },
     dearer: { text: requests(chat(15, 200)), budget: 8_000, headline: /^16 model calls: \+\$0\.00\d+ \(1 %\): the session ended 1 call behind a cut\.$/ },
-    "the provider's counts": { text: requests(chat(4, 60), { usage: (n) => ({ prompt_tokens: 7410 + 400 * n, prompt_tokens_details: { cached_tokens: n * 1024 }, completion_tokens: 20 }) }), call: /The provider counted 9,010, we expected [\d,]+\./, ticks: true },
+    "the provider's counts": {
+      text: requests(chat(4, 60), {
+        usage: (n) => ({ prompt_tokens: 7410 + 400 * n, prompt_tokens_details: { cached_tokens: n * 1024 }, completion_tokens: 20 }),
+      }),
+      call: /The provider counted 9,010, we expected [\d,]+\./,
+      ticks: true,
+    },
   };
   for (const [what, { text, headline, about, budget, call, ticks }] of Object.entries(cases)) {
     await t.test(what, async (t) => {
@@ -285,7 +344,12 @@ test("Page: states that are said as they are", async (t) => {
 
   await t.test("no call of a model: one prompt", async (t) => {
     const tab = await open(t);
-    await choose(tab, "context", "notes.jsonl", '{"id":"u1","kind":"user_turn","text":"Where is order 7?"}\n{"id":"d1","kind":"doc_snippet","text":"Orders are kept for a year."}');
+    await choose(
+      tab,
+      "context",
+      "notes.jsonl",
+      '{"id":"u1","kind":"user_turn","text":"Where is order 7?"}\n{"id":"d1","kind":"doc_snippet","text":"Orders are kept for a year."}',
+    );
     await shows(tab, "#no-calls", /^No model call in this file: one prompt\.$/);
     await shows(tab, "#prompt-headline", /fit into|tokens/);
   });
@@ -331,8 +395,15 @@ test("Page: the tape for every eye, and on paper", async (t) => {
   await t.test("in the colours of the system, by outline, fill and hatch", { skip: inFirefox && "Firefox has no switch for it here" }, async (t) => {
     const tab = await open(t, { forcedColors: "active" });
     await shows(tab, "#call-title", /a cut/);
-    const of = (selector, property) => tab.evaluate(([selector, property]) => getComputedStyle(document.querySelector(selector))[property], [selector, property]);
-    const [page, repeated, edge, fresh, rewritten] = await Promise.all([of("body", "backgroundColor"), of(".tape .rep", "fill"), of(".tape .rep", "stroke"), of(".tape .new", "fill"), of(".tape .rew", "stroke")]);
+    const of = (selector, property) =>
+      tab.evaluate(([selector, property]) => getComputedStyle(document.querySelector(selector))[property], [selector, property]);
+    const [page, repeated, edge, fresh, rewritten] = await Promise.all([
+      of("body", "backgroundColor"),
+      of(".tape .rep", "fill"),
+      of(".tape .rep", "stroke"),
+      of(".tape .new", "fill"),
+      of(".tape .rew", "stroke"),
+    ]);
     assert.equal(repeated, page);
     assert.notEqual(edge, page);
     assert.notEqual(fresh, page);
@@ -345,7 +416,9 @@ test("Page: the tape for every eye, and on paper", async (t) => {
     const [light, dark] = css.split("prefers-color-scheme: dark");
     for (const scheme of [light, dark]) {
       const grey = (name) => {
-        const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(scheme)[1].slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+        const [r, g, b] = [1, 3, 5]
+          .map((at) => Number.parseInt(new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(scheme)[1].slice(at, at + 2), 16) / 255)
+          .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
         return 116 * Math.cbrt(0.2126 * r + 0.7152 * g + 0.0722 * b) - 16;
       };
       assert.ok(Math.abs(grey("repeated") - grey("accent")) >= 25, `${grey("repeated")} ${grey("accent")}`);
@@ -365,7 +438,9 @@ test("Page: the tape for every eye, and on paper", async (t) => {
     await play(tab, "codex.jsonl", codex);
     await shows(tab, "#headline", /47 model calls/);
     await tab.emulateMedia({ media: "print", colorScheme: "light" });
-    const seen = await tab.evaluate(() => ["#tape", "#cuts", ".call-side", ".steps", ".sources", "#tape-budget"].map((selector) => document.querySelector(selector)?.checkVisibility() ?? false));
+    const seen = await tab.evaluate(() =>
+      ["#tape", "#cuts", ".call-side", ".steps", ".sources", "#tape-budget"].map((selector) => document.querySelector(selector)?.checkVisibility() ?? false),
+    );
     assert.deepEqual(seen, [true, true, false, false, false, false]);
     assert.equal(await tab.locator("#cuts tbody tr").count(), 4);
     await picture(tab, "session-print", { fullPage: true });
@@ -386,8 +461,11 @@ test("Page: the tape for every eye, and on paper", async (t) => {
   await t.test("on a phone the buttons stand at the bottom, 44 pixels high, and the sums are bars", async (t) => {
     const tab = await open(t, { viewport: PHONE });
     await shows(tab, "#call-title", /a cut/);
-    const boxes = await tab.evaluate(() => [...document.querySelectorAll(".steps button")].map((node) => node.getBoundingClientRect()).map(({ height, width, bottom }) => [height, width, bottom]));
-    for (const [height, width, bottom] of boxes) assert.ok(height >= 44 && width >= 44 && bottom <= PHONE.height && bottom > PHONE.height - 80, `${height} ${width} ${bottom}`);
+    const boxes = await tab.evaluate(() =>
+      [...document.querySelectorAll(".steps button")].map((node) => node.getBoundingClientRect()).map(({ height, width, bottom }) => [height, width, bottom]),
+    );
+    for (const [height, width, bottom] of boxes)
+      assert.ok(height >= 44 && width >= 44 && bottom <= PHONE.height && bottom > PHONE.height - 80, `${height} ${width} ${bottom}`);
     assert.equal(await tab.locator(".money-bars rect").count(), 3);
     assert.equal(await tab.locator("#tape .line-ours").count(), 0);
     await tab.click("#cut-after");

@@ -25,7 +25,8 @@ test("Page: sources", async (t) => {
   });
 
   await t.test("make elements of no text", async () => {
-    const forbidden = /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b|new Function|javascript:|<iframe/;
+    const forbidden =
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|srcdoc|\beval\b|new Function|javascript:|<iframe/;
     for (const file of await sources()) assert.doesNotMatch(await readFile(file, "utf8"), forbidden, relative(root, file));
   });
 

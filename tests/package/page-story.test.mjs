@@ -13,7 +13,10 @@ import { PHONE, addressed, choose, inFirefox, onePrompt, prepare, shows, unfold,
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
 const meta = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
-const log = session.trim().split("\n").map((line) => JSON.parse(line));
+const log = session
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 const numbersOf = (text) => text.match(/\d[\d,]*(?:\.\d+)?/g).map((each) => Number(each.replaceAll(",", "")));
 const number = (value) => value.toLocaleString("en");
 
@@ -120,7 +123,12 @@ function agrees(said, score, { own, block, rank, ranked }, phase) {
   }
   if (own.included && own.rendered_as === "excerpt") assert.ok(said.includes(`to ${number(own.tokens)} token`), about);
   if (own.included) assert.match(said, /in the prompt|Cut from/, about);
-  else assert.match(said, { sensitivity: /lets no model read/, dedup: /says the same/, pair: /is not in the prompt/, kind_limit: /limits how many/ }[own.drop_reason], about);
+  else
+    assert.match(
+      said,
+      { sensitivity: /lets no model read/, dedup: /says the same/, pair: /is not in the prompt/, kind_limit: /limits how many/ }[own.drop_reason],
+      about,
+    );
 }
 
 test("Page: reasons agree with the arithmetic", async (t) => {
@@ -140,7 +148,13 @@ test("Page: reasons agree with the arithmetic", async (t) => {
   const sessions = {
     sample: { items: log, query: meta.queries.answer.query, budget: 6000 },
     messages: { name: "chat.json", text: JSON.stringify(messages), items: cw.messagesToItems(messages, "openai-chat").items, query: "", budget: 4000 },
-    invented: { name: "invented.jsonl", text: invented.map((item) => JSON.stringify(item)).join("\n"), items: invented, query: "what became of order 1017?", budget: 2500 },
+    invented: {
+      name: "invented.jsonl",
+      text: invented.map((item) => JSON.stringify(item)).join("\n"),
+      items: invented,
+      query: "what became of order 1017?",
+      budget: 2500,
+    },
   };
   for (const [which, { name, text, items, query, budget }] of Object.entries(sessions)) {
     await t.test(which, async (t) => {
@@ -201,14 +215,25 @@ test("Page: own transcripts", async (t) => {
     const tab = await onePrompt(open, t);
     await unfold(tab, "#ledger");
     const wholes = new Set();
-    for (const [phase, budget] of [["answer", "6000"], ["answer", "2500"], ["answer", "20000"], ["route", "900"], ["call", "3000"], ["interpret", "1234"]]) {
+    for (const [phase, budget] of [
+      ["answer", "6000"],
+      ["answer", "2500"],
+      ["answer", "20000"],
+      ["route", "900"],
+      ["call", "3000"],
+      ["interpret", "1234"],
+    ]) {
       await tab.selectOption("#phase", phase);
       await tab.fill(`#exact-${phase}`, budget);
       await shows(tab, `#numbers-${phase}`, new RegExp(`of ${number(Number(budget))} tokens`));
       await shows(tab, "#ledger", new RegExp(`in the ${phase} prompt`));
       const terms = (await tab.locator("#ledger td").allTextContents()).map((text) => Number(text.replaceAll(",", "")));
       const whole = terms.pop();
-      assert.equal(terms.reduce((sum, each) => sum + each, 0), whole, await tab.textContent("#ledger"));
+      assert.equal(
+        terms.reduce((sum, each) => sum + each, 0),
+        whole,
+        await tab.textContent("#ledger"),
+      );
       assert.match(await tab.textContent("#prompt-headline"), new RegExp(number(whole)));
       wholes.add(whole);
     }
@@ -217,7 +242,11 @@ test("Page: own transcripts", async (t) => {
 
   await t.test("something happens: a budget below their size, the last turn as the question, names that differ", async (t) => {
     const tab = await onePrompt(open, t);
-    const { messages } = cw.itemsToMessages(log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40), "openai-chat", { close_calls: true });
+    const { messages } = cw.itemsToMessages(
+      log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40),
+      "openai-chat",
+      { close_calls: true },
+    );
     await choose(tab, "context", "chat.json", JSON.stringify({ messages }));
     await shows(tab, "#log-status", /^chat\.json: \d+ items/);
     await shows(tab, "#prompt-headline", /\d tokens → .*items stay/);
@@ -261,7 +290,11 @@ test("Page: what a visitor takes along", async (t) => {
   if (!open) return;
 
   await t.test("the program on the page builds the prompt on the page", async (t) => {
-    const { messages } = cw.itemsToMessages(log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40), "anthropic", { close_calls: true });
+    const { messages } = cw.itemsToMessages(
+      log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40),
+      "anthropic",
+      { close_calls: true },
+    );
     const manager = new cw.ContextManager();
     manager.ingestAll(log.slice(0, 30));
     const cases = [
@@ -295,16 +328,20 @@ test("Page: what a visitor takes along", async (t) => {
     }
   });
 
-  await t.test("link, code and install line reach the clipboard, or the page says that they do not", { skip: inFirefox && "Firefox grants no permission to read the clipboard" }, async (t) => {
-    const tab = await onePrompt(open, t);
-    await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await tab.click("#copy-code");
-    await shows(tab, "#copied", /The code is in your clipboard/);
-    assert.match(await tab.evaluate(() => navigator.clipboard.readText()), /^import \{ readFileSync \}/);
-    await tab.click("#copy-link");
-    await shows(tab, "#copied", /The link is in your clipboard/);
-    await tab.click("#copy-install");
-    await shows(tab, "#copied", /The line is in your clipboard/);
-    assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), "npm install contextweaver");
-  });
+  await t.test(
+    "link, code and install line reach the clipboard, or the page says that they do not",
+    { skip: inFirefox && "Firefox grants no permission to read the clipboard" },
+    async (t) => {
+      const tab = await onePrompt(open, t);
+      await tab.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await tab.click("#copy-code");
+      await shows(tab, "#copied", /The code is in your clipboard/);
+      assert.match(await tab.evaluate(() => navigator.clipboard.readText()), /^import \{ readFileSync \}/);
+      await tab.click("#copy-link");
+      await shows(tab, "#copied", /The link is in your clipboard/);
+      await tab.click("#copy-install");
+      await shows(tab, "#copied", /The line is in your clipboard/);
+      assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), "npm install contextweaver");
+    },
+  );
 });

@@ -10,7 +10,20 @@ import { addressed, choose, prepare, shows, until } from "./page.mjs";
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
 const catalog = async (server) => JSON.parse(await readFile(join(root, "examples", "catalogs", `${server}.json`), "utf8"));
 const LOADED = ["#tools-status", /232 tools/];
-const SERVERS = ["chrome-devtools", "context7", "everything", "filesystem", "firecrawl", "git", "memory", "mongodb", "notion", "playwright", "sequential-thinking", "supabase"];
+const SERVERS = [
+  "chrome-devtools",
+  "context7",
+  "everything",
+  "filesystem",
+  "firecrawl",
+  "git",
+  "memory",
+  "mongodb",
+  "notion",
+  "playwright",
+  "sequential-thinking",
+  "supabase",
+];
 const OWN_SESSION = [
   { id: "u0", kind: "user_turn", text: "My number is 4711.", sensitivity: "confidential" },
   { id: "u1", kind: "user_turn", text: "Which branches are there?" },
@@ -28,7 +41,10 @@ async function every() {
 
 /** A turn of the user in the recorded session and what followed it, as the package hands them to a router. */
 async function recordedAfter(id) {
-  const items = (await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+  const items = (await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   const at = items.findIndex((item) => item.id === id);
   const next = items.findIndex((item, place) => place > at && item.kind === "user_turn");
   const manager = new cw.ContextManager();
@@ -52,8 +68,14 @@ test("Page: tools", async (t) => {
     const router = new cw.Router(tools);
     const { candidate_ids, scores } = router.route("create a new folder", { top_k: 3 });
     const names = candidate_ids.map((id) => tools.get(id).title ?? tools.get(id).name);
-    await until(async () => (await tab.locator(".ranking .link").allTextContents()).join("|"), new RegExp(`^${names.map((name, at) => `${at + 1}\\. ${name}`).join("\\|")}$`));
-    await until(async () => (await tab.locator(".ranking .score b").allTextContents()).join(), new RegExp(`^${scores.map((score) => score.toFixed(2)).join()}$`));
+    await until(
+      async () => (await tab.locator(".ranking .link").allTextContents()).join("|"),
+      new RegExp(`^${names.map((name, at) => `${at + 1}\\. ${name}`).join("\\|")}$`),
+    );
+    await until(
+      async () => (await tab.locator(".ranking .score b").allTextContents()).join(),
+      new RegExp(`^${scores.map((score) => score.toFixed(2)).join()}$`),
+    );
     await shows(tab, ".ranking .legend", /a related word|in name|in description/);
     assert.match(await tab.locator(".ranking .bars").first().getAttribute("aria-label"), /^Score [\d.]+: \w/);
     await shows(tab, "#verdict", /leads by enough|too close to call/);
@@ -158,9 +180,15 @@ test("Page: tools", async (t) => {
     await tab.click("#tab-tab-tools");
     await shows(tab, ...LOADED);
     await tab.click("#said-before summary");
-    await until(async () => (await tab.locator("#said-turn option").allTextContents()).join("|"), /^choose a turn\|u0 text withheld: confidential\|u1 Which branches are there\?\|u2 Is main ahead\?$/);
+    await until(
+      async () => (await tab.locator("#said-turn option").allTextContents()).join("|"),
+      /^choose a turn\|u0 text withheld: confidential\|u1 Which branches are there\?\|u2 Is main ahead\?$/,
+    );
     await tab.selectOption("#said-turn", { label: "u1 Which branches are there?" });
-    await until(() => tab.inputValue("#said"), /^user: \nuser: Which branches are there\?\ncall: git_branch\nagent: Two:\n  main and next\. Shall I delete the branch next\?$/);
+    await until(
+      () => tab.inputValue("#said"),
+      /^user: \nuser: Which branches are there\?\ncall: git_branch\nagent: Two:\n  main and next\. Shall I delete the branch next\?$/,
+    );
     await tab.fill("#tool-query", "yes, do it");
     await shows(tab, "#completed", /^Shall I delete the branch next\?$/);
     // It is not in the address, and stays when another view was looked at.
@@ -221,11 +249,15 @@ test("Page: tools", async (t) => {
     await shows(tab, ".findings", /text-instruction/);
     await shows(tab, ".findings", /\\u\{202e\}/);
     // The worst first, as many as is said, and each severity alone.
-    const severities = async () => (await tab.locator(".findings > li > .card-head > .badge").allTextContents()).map((text) => ["error", "warning", "note"].indexOf(text));
+    const severities = async () =>
+      (await tab.locator(".findings > li > .card-head > .badge").allTextContents()).map((text) => ["error", "warning", "note"].indexOf(text));
     const all = await severities();
     assert.deepEqual(all, [...all].sort());
     const said = /: (\d+) errors?, (\d+) warnings?(?:, (\d+) notes?)?/.exec(await tab.textContent("#lint-count"));
-    assert.deepEqual([0, 1, 2].map((severity) => all.filter((each) => each === severity).length), said.slice(1).map((text) => Number(text ?? 0)));
+    assert.deepEqual(
+      [0, 1, 2].map((severity) => all.filter((each) => each === severity).length),
+      said.slice(1).map((text) => Number(text ?? 0)),
+    );
     await tab.click("[role=group][aria-label='Findings to show'] button:has-text('warning')");
     await until(async () => [...new Set(await severities())].join(), /^1$/);
     await tab.click("[role=group][aria-label='Findings to show'] button:has-text('All')");
@@ -241,7 +273,10 @@ test("Page: tools", async (t) => {
     await shows(tab, "#verdict", /The first leads by enough.*High confidence \(9\d %\)/);
     await shows(tab, ".ranking", /1\. List tables.*\btable \d/);
     const colours = await tab.evaluate(() =>
-      [...document.querySelectorAll(".ranking .legend li")].map((each) => [each.querySelector("b").textContent, [...each.querySelector(".swatch").classList].find((name) => name.startsWith("term-"))]),
+      [...document.querySelectorAll(".ranking .legend li")].map((each) => [
+        each.querySelector("b").textContent,
+        [...each.querySelector(".swatch").classList].find((name) => name.startsWith("term-")),
+      ]),
     );
     const byTerm = new Map();
     for (const [term, colour] of colours) byTerm.set(term, (byTerm.get(term) ?? new Set()).add(colour));
@@ -316,7 +351,10 @@ test("Page: tools", async (t) => {
     const at = () =>
       tab.evaluate(() => {
         document.getElementById("more").open = true;
-        return [...document.querySelectorAll("nav [aria-current=page], [role=tab][aria-selected=true]")].filter((each) => each.checkVisibility()).map((each) => each.textContent).join();
+        return [...document.querySelectorAll("nav [aria-current=page], [role=tab][aria-selected=true]")]
+          .filter((each) => each.checkVisibility())
+          .map((each) => each.textContent)
+          .join();
       });
     await tab.goBack();
     await until(at, /^MCP,Result$/);
@@ -334,7 +372,9 @@ test("Page: tools", async (t) => {
     const tab = await open(t, { fragment: "#tab=tools", first: LOADED, viewport: { width: 390, height: 844 } });
     const isBelow = (list) =>
       tab.evaluate((list) => {
-        const [button, details] = [document.querySelector(`${list} [aria-pressed=true]`), document.querySelector("#tool")].map((each) => each.getBoundingClientRect());
+        const [button, details] = [document.querySelector(`${list} [aria-pressed=true]`), document.querySelector("#tool")].map((each) =>
+          each.getBoundingClientRect(),
+        );
         return details.top > button.bottom && details.top - button.bottom < 400;
       }, list);
     await tab.locator(".ranking .link").nth(6).click();

@@ -157,7 +157,13 @@ export async function accessible(tab) {
   // In one go: the policy of the page is for its own scripts, and axe would open a second tab for its results.
   const axe = new AxeBuilder({ page: tab }).setLegacyMode(true).options({ resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
   const { violations } = await axe.analyze();
-  const told = violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 4).map(({ html, failureSummary }) => `${html}\n${failureSummary}`).join("\n")}`);
+  const told = violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .slice(0, 4)
+        .map(({ html, failureSummary }) => `${html}\n${failureSummary}`)
+        .join("\n")}`,
+  );
   assert.deepEqual(told, []);
   await fits(tab);
 }

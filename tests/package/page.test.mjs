@@ -13,12 +13,17 @@ const CHAT = [
   { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "find", arguments: '{"order":7}' } }] },
   { role: "tool", tool_call_id: "c1", content: "order 7 is at the branch in Graz" },
   { role: "assistant", content: "It is in Graz." },
-].map((message) => JSON.stringify(message)).join("\n");
+]
+  .map((message) => JSON.stringify(message))
+  .join("\n");
 const GOOD = '{"id": "a", "kind": "user_turn", "text": "x"}';
 
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
-const log = session.trim().split("\n").map((line) => JSON.parse(line));
+const log = session
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 
 test("Page: context", async (t) => {
   const { open } = (await prepare(t)) ?? {};
@@ -178,7 +183,6 @@ test("Page: context", async (t) => {
     await tab.locator(".pager button:has-text('Next')").first().click();
     await shows(tab, ".pager", /Page 2 of \d/);
   });
-
 });
 
 test("Page: context, what goes in and what stays", async (t) => {
@@ -203,7 +207,10 @@ test("Page: context, what goes in and what stays", async (t) => {
   await t.test("rules of the user are listed with why, and switched on and off", async (t) => {
     const tab = await onePrompt(open, t, { fragment: "#phase=answer" });
     await tab.click("#settings summary");
-    for (const text of ["Never restart the checkout without me. Refunds above 200 euros go to me first.", "From now on only refunds above 350 euros go to me first."]) {
+    for (const text of [
+      "Never restart the checkout without me. Refunds above 200 euros go to me first.",
+      "From now on only refunds above 350 euros go to me first.",
+    ]) {
       await tab.fill("#turn", text);
       await tab.click("button:has-text('Add the turn')");
       await until(() => tab.inputValue("#turn"), /^$/);
@@ -336,7 +343,9 @@ test("Page: context, what goes in and what stays", async (t) => {
   await t.test("its worker has given the network away", { skip: inFirefox && "a worker of Firefox runs no scripts of Playwright" }, async (t) => {
     const tab = await onePrompt(open, t);
     const [worker] = tab.workers();
-    const left = await worker.evaluate(() => ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"].filter((name) => globalThis[name] !== undefined));
+    const left = await worker.evaluate(() =>
+      ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"].filter((name) => globalThis[name] !== undefined),
+    );
     assert.deepEqual(left, []);
   });
 

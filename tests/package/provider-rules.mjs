@@ -194,7 +194,10 @@ function anthropic({ messages, system }) {
       if (block.type === "tool_result") {
         if (role !== "user" || (others !== -1 && place > others)) return `a result at ${place} of message ${at}`;
         const inside = Array.isArray(block.content) ? block.content : [];
-        const wrong = first(pairs.result(block.tool_use_id), inside.some(({ type, text }) => type === "text" && text === "") ? "an empty text in a result" : undefined);
+        const wrong = first(
+          pairs.result(block.tool_use_id),
+          inside.some(({ type, text }) => type === "text" && text === "") ? "an empty text in a result" : undefined,
+        );
         if (wrong) return wrong;
       } else if (role === "user") {
         const late = pairs.unanswered(`message ${at}`);
@@ -231,7 +234,8 @@ function gemini({ messages, system }) {
     if ((role === last && isCall) || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;
     last = role;
     if (isEmpty(parts)) return `message ${at} is empty`;
-    if (parts.some((part) => (part.text === "" && !(part.thoughtSignature ?? part.thought_signature)) || Object.keys(part).length === 0)) return `an empty part in message ${at}`;
+    if (parts.some((part) => (part.text === "" && !(part.thoughtSignature ?? part.thought_signature)) || Object.keys(part).length === 0))
+      return `an empty part in message ${at}`;
     const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
     const results = parts.flatMap(({ functionResponse }) => functionResponse ?? []);
     if ((calls.length > 0 && role !== "model") || (results.length > 0 && role !== "user")) return `message ${at} is of ${role}`;
@@ -272,7 +276,10 @@ function aiSdkModel({ messages }) {
     if (isEmpty(content)) return `empty message of ${role}`;
     if (role === "tool") {
       for (const { toolCallId, toolName, output } of content) {
-        const wrong = first(pairs.result(toolCallId), typeof toolName === "string" && toolName !== "" && output?.type ? undefined : "a result without name or output");
+        const wrong = first(
+          pairs.result(toolCallId),
+          typeof toolName === "string" && toolName !== "" && output?.type ? undefined : "a result without name or output",
+        );
         if (wrong) return wrong;
       }
       continue;

@@ -25,7 +25,7 @@ function random(seed) {
 /** A log as programs leave it: turns, parallel calls, results that are long, missing or an error, notes in between. */
 function logOf(seed) {
   const next = random(seed + 1);
-  const words = (count) => Array.from({ length: count }, () => ["order", "cat", "naïve", "日本", "id=7", "\"quoted\""][next(6)]).join(" ");
+  const words = (count) => Array.from({ length: count }, () => ["order", "cat", "naïve", "日本", "id=7", '"quoted"'][next(6)]).join(" ");
   const items = [];
   const add = (kind, text, more = {}) => items.push({ id: `${kind}${items.length}`, kind, text, ...more });
   if (next(2)) add("policy", words(5));

@@ -14,7 +14,21 @@ const clientOf = (api, fetch, options = {}) => {
 };
 
 /** An agent of one conversation: `ask` takes what the user says and returns what the agent answers. `tools` have `run`. */
-export function agentOf(api, isStream, { fetch, tools, instructions, model = MODELS[api], params = {}, client: options, history: before = [], onAnswer = () => undefined, onEvent = () => undefined }) {
+export function agentOf(
+  api,
+  isStream,
+  {
+    fetch,
+    tools,
+    instructions,
+    model = MODELS[api],
+    params = {},
+    client: options,
+    history: before = [],
+    onAnswer = () => undefined,
+    onEvent = () => undefined,
+  },
+) {
   const client = clientOf(api, fetch, options);
   const history = [...before];
   let signal;
@@ -23,7 +37,11 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
   const requestOptions = () => signal && { signal };
   const rounds = {
     chat: async () => {
-      const body = { ...named, messages: [{ role: "system", content: instructions }, ...history], tools: tools.map(({ name, description, schema }) => ({ type: "function", function: { name, description, parameters: schema } })) };
+      const body = {
+        ...named,
+        messages: [{ role: "system", content: instructions }, ...history],
+        tools: tools.map(({ name, description, schema }) => ({ type: "function", function: { name, description, parameters: schema } })),
+      };
       let message;
       if (isStream) {
         const stream = client.chat.completions.stream({ ...body, stream_options: { include_usage: true } }, requestOptions());
@@ -31,18 +49,31 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
         const answer = await stream.finalChatCompletion();
         onAnswer(answer);
         const { parsed: _, ...said } = answer.choices[0].message;
-        message = { ...said, ...(said.tool_calls && { tool_calls: said.tool_calls.map(({ id, type, function: { name, arguments: args } }) => ({ id, type, function: { name, arguments: args } })) }) };
+        message = {
+          ...said,
+          ...(said.tool_calls && {
+            tool_calls: said.tool_calls.map(({ id, type, function: { name, arguments: args } }) => ({ id, type, function: { name, arguments: args } })),
+          }),
+        };
       } else {
         const answer = await client.chat.completions.create(body, requestOptions());
         onAnswer(answer);
         message = answer.choices[0].message;
       }
       history.push(message);
-      for (const { id, function: called } of message.tool_calls ?? []) history.push({ role: "tool", tool_call_id: id, content: await run(called.name, JSON.parse(called.arguments)) });
+      for (const { id, function: called } of message.tool_calls ?? [])
+        history.push({ role: "tool", tool_call_id: id, content: await run(called.name, JSON.parse(called.arguments)) });
       return message.tool_calls?.length ? undefined : message.content;
     },
     responses: async () => {
-      const body = { ...named, store: false, include: ["reasoning.encrypted_content"], instructions, input: [...history], tools: tools.map(({ name, description, schema }) => ({ type: "function", name, description, parameters: schema, strict: false })) };
+      const body = {
+        ...named,
+        store: false,
+        include: ["reasoning.encrypted_content"],
+        instructions,
+        input: [...history],
+        tools: tools.map(({ name, description, schema }) => ({ type: "function", name, description, parameters: schema, strict: false })),
+      };
       let output = [];
       let response;
       if (isStream) {
@@ -59,12 +90,19 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       onAnswer(response);
       history.push(...output);
       const calls = output.filter(({ type }) => type === "function_call");
-      for (const { call_id, name, arguments: args } of calls) history.push({ type: "function_call_output", call_id, output: await run(name, JSON.parse(args)) });
+      for (const { call_id, name, arguments: args } of calls)
+        history.push({ type: "function_call_output", call_id, output: await run(name, JSON.parse(args)) });
       const texts = output.filter(({ type }) => type === "message").flatMap(({ content }) => content.map(({ text }) => text));
       return calls.length > 0 ? undefined : texts.join("");
     },
     messages: async () => {
-      const body = { ...named, max_tokens: 1_000, system: [{ type: "text", text: instructions, cache_control: { type: "ephemeral" } }], messages: [...history], tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })) };
+      const body = {
+        ...named,
+        max_tokens: 1_000,
+        system: [{ type: "text", text: instructions, cache_control: { type: "ephemeral" } }],
+        messages: [...history],
+        tools: tools.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+      };
       let message;
       if (isStream) {
         const stream = client.messages.stream(body, requestOptions());
@@ -74,8 +112,17 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
       onAnswer(message);
       history.push({ role: "assistant", content: message.content });
       const calls = message.content.filter(({ type }) => type === "tool_use");
-      if (calls.length > 0) history.push({ role: "user", content: await Promise.all(calls.map(async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await run(name, input) }))) });
-      return calls.length > 0 ? undefined : message.content.filter(({ type }) => type === "text").map(({ text }) => text).join("");
+      if (calls.length > 0)
+        history.push({
+          role: "user",
+          content: await Promise.all(calls.map(async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await run(name, input) }))),
+        });
+      return calls.length > 0
+        ? undefined
+        : message.content
+            .filter(({ type }) => type === "text")
+            .map(({ text }) => text)
+            .join("");
     },
   };
   // This SDK takes no `fetch`.
@@ -89,7 +136,15 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
     }
   };
   rounds.contents = async () => {
-    const body = { model, contents: [...history], config: { ...(signal && { abortSignal: signal }), systemInstruction: instructions, tools: [{ functionDeclarations: tools.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema })) }] } };
+    const body = {
+      model,
+      contents: [...history],
+      config: {
+        ...(signal && { abortSignal: signal }),
+        systemInstruction: instructions,
+        tools: [{ functionDeclarations: tools.map(({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema })) }],
+      },
+    };
     const parts = [];
     const take = (answer) => {
       onEvent({ candidates: answer.candidates, usageMetadata: answer.usageMetadata });
@@ -106,7 +161,13 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
     for (const { functionCall: call } of parts) if (call) call.id ??= `own_${history.length}_${call.name}`;
     history.push({ role: "model", parts });
     const calls = parts.flatMap(({ functionCall: call }) => call ?? []);
-    if (calls.length > 0) history.push({ role: "user", parts: await Promise.all(calls.map(async ({ id, name, args }) => ({ functionResponse: { ...(id && { id }), name, response: { output: await run(name, args) } } }))) });
+    if (calls.length > 0)
+      history.push({
+        role: "user",
+        parts: await Promise.all(
+          calls.map(async ({ id, name, args }) => ({ functionResponse: { ...(id && { id }), name, response: { output: await run(name, args) } } })),
+        ),
+      });
     return calls.length > 0 ? undefined : parts.flatMap(({ text, thought }) => (thought ? [] : (text ?? ""))).join("");
   };
   return {
@@ -125,4 +186,7 @@ export function agentOf(api, isStream, { fetch, tools, instructions, model = MOD
 }
 
 /** The languages, whole and as streams. */
-export const WAYS = ["chat", "responses", "messages", "contents"].flatMap((api) => [[api, false], [api, true]]);
+export const WAYS = ["chat", "responses", "messages", "contents"].flatMap((api) => [
+  [api, false],
+  [api, true],
+]);

@@ -16,7 +16,16 @@ const KEY = "sk-live-not-to-be-told-0123456789";
 
 test("contextweaver proxy: the official SDKs of three providers, streams, counts, and what it says at the end", async (t) => {
   const gemini = { candidates: [{ content: { role: "model", parts: [{ text: "ciao" }] }, finishReason: "STOP" }], usageMetadata: { promptTokenCount: 3 } };
-  const provider = await listening(t, () => ({ text: "hello there" }), ({ url }) => (/:generateContent$/.test(url) ? Response.json(gemini) : /:streamGenerateContent\?alt=sse$/.test(url) ? new Response(`data: ${JSON.stringify(gemini)}\n\n`, { headers: { "content-type": "text/event-stream" } }) : undefined));
+  const provider = await listening(
+    t,
+    () => ({ text: "hello there" }),
+    ({ url }) =>
+      /:generateContent$/.test(url)
+        ? Response.json(gemini)
+        : /:streamGenerateContent\?alt=sse$/.test(url)
+          ? new Response(`data: ${JSON.stringify(gemini)}\n\n`, { headers: { "content-type": "text/event-stream" } })
+          : undefined,
+  );
   const { address, stop } = await started(t, ["--openai", provider.address, "--anthropic", provider.address, "--gemini", provider.address]);
   const openai = new OpenAI({ apiKey: KEY, baseURL: `${address}/v1` });
   const anthropic = new Anthropic({ apiKey: KEY, baseURL: address });
@@ -35,8 +44,12 @@ test("contextweaver proxy: the official SDKs of three providers, streams, counts
   assert.deepEqual([stats.requests, stats.whole, stats.passed, stats.conversations], [5, 5, 0, 4]);
   const { code, stdout, stderr } = await stop();
   assert.equal(code, 0);
-  for (const line of [`export ANTHROPIC_BASE_URL=${address}\n`, `export OPENAI_BASE_URL=${address}/v1\n`, `export GOOGLE_GEMINI_BASE_URL=${address}\n`]) assert.ok(stdout.includes(line), stdout);
-  assert.match(stderr, /^POST \/v1\/chat\/completions gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/responses gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/messages claude-opus-5 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:generateContent gemini-3 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:streamGenerateContent gemini-3 200 whole [\d,]+ tokens\ncontextweaver proxy: 5 calls of a model, 0 with a shorter prompt, cut 0 times; input for 100 % of the price without, by our forecast/);
+  for (const line of [`export ANTHROPIC_BASE_URL=${address}\n`, `export OPENAI_BASE_URL=${address}/v1\n`, `export GOOGLE_GEMINI_BASE_URL=${address}\n`])
+    assert.ok(stdout.includes(line), stdout);
+  assert.match(
+    stderr,
+    /^POST \/v1\/chat\/completions gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/responses gpt-5 200 whole [\d,]+ tokens\nPOST \/v1\/messages claude-opus-5 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:generateContent gemini-3 200 whole [\d,]+ tokens\nPOST \/v1(?:beta)?\/models\/gemini-3:streamGenerateContent gemini-3 200 whole [\d,]+ tokens\ncontextweaver proxy: 5 calls of a model, 0 with a shorter prompt, cut 0 times; input for 100 % of the price without, by our forecast/,
+  );
   assert.ok(![stdout, stderr].some((said) => said.includes(KEY) || said.includes("hello there")));
 });
 
@@ -63,8 +76,14 @@ test("contextweaver proxy: requests that no client writes, and an answer that br
     const said = await raw(address, `${line}\r\n${headers}\r\nconnection: close\r\n\r\n`);
     assert.match(said, new RegExp(`^HTTP/1.1 ${status} `), `${line} ${headers}: ${said.slice(0, 200)}`);
   }
-  assert.deepEqual(provider.sent.map(({ path }) => path), ["/etc/passwd"]);
-  const response = await fetch(`${address}/v1/chat/completions`, { method: "POST", body: JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "hi" }] }) });
+  assert.deepEqual(
+    provider.sent.map(({ path }) => path),
+    ["/etc/passwd"],
+  );
+  const response = await fetch(`${address}/v1/chat/completions`, {
+    method: "POST",
+    body: JSON.stringify({ model: "m", stream: true, messages: [{ role: "user", content: "hi" }] }),
+  });
   breakOff();
   await assert.rejects(response.text(), "an answer that broke off looks whole");
   const { stderr } = await stop();
@@ -72,10 +91,18 @@ test("contextweaver proxy: requests that no client writes, and an answer that br
 });
 
 test("contextweaver proxy: beyond this machine it needs a token", async (t) => {
-  const { code, stderr } = await run(process.execPath, [PROGRAM, "proxy", "--host", "0.0.0.0", "--port", "0"], { check: false, env: { CONTEXTWEAVER_TOKEN: undefined } });
+  const { code, stderr } = await run(process.execPath, [PROGRAM, "proxy", "--host", "0.0.0.0", "--port", "0"], {
+    check: false,
+    env: { CONTEXTWEAVER_TOKEN: undefined },
+  });
   assert.equal(code, 2);
   assert.match(stderr, /needs --token/);
-  for (const [args, said] of [[["--thrift", "2"], /--thrift is a number from 0 to 1/], [["--budget", "10"], /budget_tokens/], [["--openai", "nowhere"], /upstreams\/openai/], [["claude"], /contextweaver run -- <agent>/]]) {
+  for (const [args, said] of [
+    [["--thrift", "2"], /--thrift is a number from 0 to 1/],
+    [["--budget", "10"], /budget_tokens/],
+    [["--openai", "nowhere"], /upstreams\/openai/],
+    [["claude"], /contextweaver run -- <agent>/],
+  ]) {
     const { code: exit, stderr: told } = await run(process.execPath, [PROGRAM, "proxy", ...args], { check: false });
     assert.equal(exit, 2);
     assert.match(told, said);
@@ -115,7 +142,14 @@ test("contextweaver run: the agent finds the proxy by its variables, and its exi
 });
 
 test("contextweaver run: signals reach the agent, and what cannot be started is said", async () => {
-  const child = spawn(process.execPath, [PROGRAM, "run", "--", process.execPath, "-e", `process.on("SIGTERM", () => { console.log("asked to end"); process.exit(5); }); setInterval(() => {}, 1000); console.log("ready");`]);
+  const child = spawn(process.execPath, [
+    PROGRAM,
+    "run",
+    "--",
+    process.execPath,
+    "-e",
+    `process.on("SIGTERM", () => { console.log("asked to end"); process.exit(5); }); setInterval(() => {}, 1000); console.log("ready");`,
+  ]);
   let stdout = "";
   child.stdout.on("data", (text) => (String(text).includes("ready") && child.kill("SIGTERM"), (stdout += text)));
   assert.equal(await new Promise((done) => child.on("close", done)), 5);
@@ -137,13 +171,31 @@ test("contextweaver run: Codex plays a session that does not fit, and reads what
   let reads = 0;
   const provider = await listening(t, (body) => {
     const isOffered = JSON.stringify(body.input[0].tools).includes(`"recall"`);
-    if (isOffered && reads === 0) return (reads = 1), { thinking: "what was it?", calls: [{ id: "look", name: "recall", input: { query: "1005 1006 1007" } }] };
+    if (isOffered && reads === 0)
+      return ((reads = 1), { thinking: "what was it?", calls: [{ id: "look", name: "recall", input: { query: "1005 1006 1007" } }] });
     if ((step += 1) > 10) return { text: "All done." };
     const cmd = `seq ${step * 1000} ${step * 1000 + 1200}`;
-    return { text: `Step ${step}.`, thinking: "hm", calls: [{ id: `call_${step}`, name: "exec", custom: `text((await tools.exec_command({ cmd: ${JSON.stringify(cmd)} })).output);` }] };
+    return {
+      text: `Step ${step}.`,
+      thinking: "hm",
+      calls: [{ id: `call_${step}`, name: "exec", custom: `text((await tools.exec_command({ cmd: ${JSON.stringify(cmd)} })).output);` }],
+    };
   });
   const home = await temporaryFolder("codex");
-  const args = ["run", "--budget", "26000", "--verbose", "--openai", provider.address, "--", codex, "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "Count to 9000 in steps"];
+  const args = [
+    "run",
+    "--budget",
+    "26000",
+    "--verbose",
+    "--openai",
+    provider.address,
+    "--",
+    codex,
+    "exec",
+    "--skip-git-repo-check",
+    "--dangerously-bypass-approvals-and-sandbox",
+    "Count to 9000 in steps",
+  ];
   const { stdout, stderr } = await run(process.execPath, [PROGRAM, ...args], { cwd: home, env: { CODEX_HOME: home, OPENAI_API_KEY: KEY } });
   assert.match(stdout, /All done\.\s*$/);
   const bodies = provider.sent.filter(({ path }) => path === "/v1/responses").map(({ body }) => body);

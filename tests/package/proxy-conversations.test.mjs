@@ -16,7 +16,13 @@ function setting(options = {}, says = () => undefined) {
   const provider = scriptedProvider((body) => says(body) ?? { text: "Go on." });
   const handler = proxy({ budget_tokens: BUDGET, token: false, fetch: provider.answer, ...options });
   const ask = async (body, headers = {}) => {
-    const response = await handler(new Request("http://127.0.0.1:8323/v1/messages", { method: "POST", headers: { "x-api-key": "key-a", "content-type": "application/json", ...headers }, body: JSON.stringify({ model: "m", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body }) }));
+    const response = await handler(
+      new Request("http://127.0.0.1:8323/v1/messages", {
+        method: "POST",
+        headers: { "x-api-key": "key-a", "content-type": "application/json", ...headers },
+        body: JSON.stringify({ model: "m", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body }),
+      }),
+    );
     const text = await response.text();
     return { status: response.headers.get("x-contextweaver"), answer: JSON.parse(text), sent: provider.sent.at(-1).text };
   };
@@ -42,18 +48,21 @@ test("Proxy: agents of one key whose requests come in turn each have their own p
     for (const agent of agents) {
       const done = await agent.step();
       last.set(agent.name, done);
-      cuts.push(.../cut=(\w+)/.exec(done.status)?.slice(1) ?? []);
+      cuts.push(...(/cut=(\w+)/.exec(done.status)?.slice(1) ?? []));
     }
   }
   // None rewrites the log of another.
   assert.deepEqual([...new Set(cuts)], ["full"]);
   for (const { name } of agents) {
     assert.ok(shortened(last.get(name)), name);
-    for (const { name: other } of agents) assert.equal(last.get(name).sent.includes(`${other} `) && last.get(name).sent.includes(`"${other}_`), other === name, `${other} in ${name}`);
+    for (const { name: other } of agents)
+      assert.equal(last.get(name).sent.includes(`${other} `) && last.get(name).sent.includes(`"${other}_`), other === name, `${other} in ${name}`);
   }
   // Between cuts each prompt goes on with the one before of the same agent.
   for (const { name } of agents) {
-    const own = sent.filter(({ text }) => text.includes(`"${name}_`)).map(({ body }) => body.messages.map((message) => JSON.stringify(message, (key, one) => (key === "cache_control" ? undefined : one))));
+    const own = sent
+      .filter(({ text }) => text.includes(`"${name}_`))
+      .map(({ body }) => body.messages.map((message) => JSON.stringify(message, (key, one) => (key === "cache_control" ? undefined : one))));
     const kept = own.filter((list, at) => at > 0 && own[at - 1].every((message, place) => message === list[place])).length;
     assert.ok(kept >= own.length - 5, `${name}: ${kept} of ${own.length}`);
   }
@@ -66,7 +75,9 @@ test("Proxy: what one key has stored no other reads, in the same session and the
   const reads = ({ messages, tools }) => {
     const answers = (id) => messages.at(-1).content.some?.(({ tool_use_id: one }) => one === id);
     if (answers("look")) return { calls: [{ id: "agent_9", name: "read", input: { n: 9 } }] };
-    return answers("agent_8") && tools.length > 1 ? { calls: [{ id: "look", name: "drilldown", input: { handle, selector: { type: "lines", start: 0, end: 2 } } }] } : undefined;
+    return answers("agent_8") && tools.length > 1
+      ? { calls: [{ id: "look", name: "drilldown", input: { handle, selector: { type: "lines", start: 0, end: 2 } } }] }
+      : undefined;
   };
   const { ask, handler, sent } = setting({}, reads);
   const body = { metadata: { user_id: "u" } };
@@ -180,7 +191,8 @@ test("Proxy: a retry sends the same bytes, and goes on behind rounds that came t
   let asked = 0;
   const reads = (body) => {
     const handle = /drilldown (artifact:result:agent_\d+) /.exec(JSON.stringify(body.messages))?.[1];
-    if (JSON.stringify(body.messages.at(-1)).includes("look")) return isDown ? Response.json({ type: "error", error: { type: "overloaded_error", message: "busy" } }, { status: 529 }) : undefined;
+    if (JSON.stringify(body.messages.at(-1)).includes("look"))
+      return isDown ? Response.json({ type: "error", error: { type: "overloaded_error", message: "busy" } }, { status: 529 }) : undefined;
     return handle && asked++ === 3 ? { text: "Wait.", calls: [{ id: "look", name: "drilldown", input: { handle } }] } : undefined;
   };
   const { ask, handler, sent } = setting({}, reads);
@@ -204,7 +216,18 @@ test("Proxy: tokens are counted as they are sent", async () => {
   const { ask, handler, sent } = setting();
   const agent = new Agent("agent", ask);
   const count = async () => {
-    const response = await handler(new Request("http://127.0.0.1/v1/messages/count_tokens", { method: "POST", headers: { "x-api-key": "key-a" }, body: JSON.stringify({ model: "m", tools: [{ name: "read", description: "", input_schema: { type: "object" } }], system: agent.system, messages: agent.messages }) }));
+    const response = await handler(
+      new Request("http://127.0.0.1/v1/messages/count_tokens", {
+        method: "POST",
+        headers: { "x-api-key": "key-a" },
+        body: JSON.stringify({
+          model: "m",
+          tools: [{ name: "read", description: "", input_schema: { type: "object" } }],
+          system: agent.system,
+          messages: agent.messages,
+        }),
+      }),
+    );
     await response.text();
     return { status: response.headers.get("x-contextweaver"), body: sent.at(-1).body };
   };
@@ -215,6 +238,9 @@ test("Proxy: tokens are counted as they are sent", async () => {
   assert.equal(status, "shortened");
   assert.ok(JSON.stringify(body.messages).length < JSON.stringify(agent.messages).length / 2);
   assert.deepEqual(body.messages.slice(-2), agent.messages.slice(-2));
-  assert.deepEqual(body.tools.map(({ name }) => name), ["read", "drilldown", "recall"]);
+  assert.deepEqual(
+    body.tools.map(({ name }) => name),
+    ["read", "drilldown", "recall"],
+  );
   handler.free();
 });

@@ -16,7 +16,12 @@ const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const BUDGET = 16_000;
 const BASE = "http://127.0.0.1:8323";
-const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages", contents: "/v1beta/models/gemini-3:streamGenerateContent?alt=sse" };
+const PATHS = {
+  chat: "/v1/chat/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+  contents: "/v1beta/models/gemini-3:streamGenerateContent?alt=sse",
+};
 const tools = RUN_TOOLS.map((tool) => ({ ...tool, run: ({ part }) => partOf(part) }));
 const listOf = (body) => body.messages ?? body.input ?? body.contents;
 const statusOf = (response) => response.headers.get("x-contextweaver");
@@ -25,19 +30,74 @@ function before(next, options, how) {
   const provider = scriptedProvider(next, how);
   const errors = [];
   const handler = proxy({ budget_tokens: BUDGET, token: false, fetch: provider.answer, on_error: (error) => errors.push(error), ...options });
-  const post = (path, body, headers = {}, init = {}) => handler(new Request(`${BASE}${path}`, { method: "POST", headers: { authorization: "Bearer k", "content-type": "application/json", ...headers }, body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body), ...init }));
+  const post = (path, body, headers = {}, init = {}) =>
+    handler(
+      new Request(`${BASE}${path}`, {
+        method: "POST",
+        headers: { authorization: "Bearer k", "content-type": "application/json", ...headers },
+        body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+        ...init,
+      }),
+    );
   return { ...provider, handler, post, errors };
 }
 
 /** A conversation that does not fit, as each client holds it. */
 const LONG = Array.from({ length: 12 }, (_, n) => [`call_${n}`, partOf(n)]);
-const longBody = (api, more = {}) => ({
-  chat: { model: "gpt-5", messages: [{ role: "user", content: TASK }, ...LONG.flatMap(([id, content]) => [{ role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name: "read_part", arguments: "{}" } }] }, { role: "tool", tool_call_id: id, content }])], ...more },
-  responses: { model: "gpt-5", store: false, input: [{ type: "message", role: "user", content: TASK }, ...LONG.flatMap(([call_id, output]) => [{ type: "function_call", call_id, name: "read_part", arguments: "{}" }, { type: "function_call_output", call_id, output }])], ...more },
-  messages: { model: "claude", max_tokens: 9, messages: [{ role: "user", content: TASK }, ...LONG.flatMap(([id, content]) => [{ role: "assistant", content: [{ type: "tool_use", id, name: "read_part", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] }])], ...more },
-  contents: { contents: [{ role: "user", parts: [{ text: TASK }] }, ...LONG.flatMap(([, output]) => [{ role: "model", parts: [{ functionCall: { name: "read_part", args: {} } }] }, { role: "user", parts: [{ functionResponse: { name: "read_part", response: { output } } }] }])], ...more },
-})[api];
-const SHORT = { chat: { messages: [{ role: "user", content: "hi" }] }, responses: { input: [{ role: "user", content: "hi" }] }, messages: { max_tokens: 9, messages: [{ role: "user", content: "hi" }] }, contents: { contents: [{ role: "user", parts: [{ text: "hi" }] }] } };
+const longBody = (api, more = {}) =>
+  ({
+    chat: {
+      model: "gpt-5",
+      messages: [
+        { role: "user", content: TASK },
+        ...LONG.flatMap(([id, content]) => [
+          { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: { name: "read_part", arguments: "{}" } }] },
+          { role: "tool", tool_call_id: id, content },
+        ]),
+      ],
+      ...more,
+    },
+    responses: {
+      model: "gpt-5",
+      store: false,
+      input: [
+        { type: "message", role: "user", content: TASK },
+        ...LONG.flatMap(([call_id, output]) => [
+          { type: "function_call", call_id, name: "read_part", arguments: "{}" },
+          { type: "function_call_output", call_id, output },
+        ]),
+      ],
+      ...more,
+    },
+    messages: {
+      model: "claude",
+      max_tokens: 9,
+      messages: [
+        { role: "user", content: TASK },
+        ...LONG.flatMap(([id, content]) => [
+          { role: "assistant", content: [{ type: "tool_use", id, name: "read_part", input: {} }] },
+          { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] },
+        ]),
+      ],
+      ...more,
+    },
+    contents: {
+      contents: [
+        { role: "user", parts: [{ text: TASK }] },
+        ...LONG.flatMap(([, output]) => [
+          { role: "model", parts: [{ functionCall: { name: "read_part", args: {} } }] },
+          { role: "user", parts: [{ functionResponse: { name: "read_part", response: { output } } }] },
+        ]),
+      ],
+      ...more,
+    },
+  })[api];
+const SHORT = {
+  chat: { messages: [{ role: "user", content: "hi" }] },
+  responses: { input: [{ role: "user", content: "hi" }] },
+  messages: { max_tokens: 9, messages: [{ role: "user", content: "hi" }] },
+  contents: { contents: [{ role: "user", parts: [{ text: "hi" }] }] },
+};
 
 test("Proxy: what cannot be changed passes byte for byte, and the answer says why", async () => {
   const { post, sent, handler } = before(() => ({ text: "hi" }), { limits: { max_body_bytes: 200_000 } });
@@ -48,7 +108,15 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
     ["unread", PATHS.chat, `[1`],
     ["unread", PATHS.messages, new Uint8Array([0x7b, 0xff, 0x7d])],
     ["held", PATHS.responses, JSON.stringify({ model: "gpt-5", input: "hi", previous_response_id: "resp_1" })],
-    ["tool_name_taken", PATHS.chat, JSON.stringify({ model: "gpt-5", messages: [{ role: "user", content: "hi" }], tools: [{ type: "function", function: { name: "recall", parameters: {} } }] })],
+    [
+      "tool_name_taken",
+      PATHS.chat,
+      JSON.stringify({
+        model: "gpt-5",
+        messages: [{ role: "user", content: "hi" }],
+        tools: [{ type: "function", function: { name: "recall", parameters: {} } }],
+      }),
+    ],
     ["encoded", PATHS.chat, gzipSync(JSON.stringify(longBody("chat"))), { "content-encoding": "gzip" }],
     ["too_large", PATHS.chat, JSON.stringify(longBody("chat", { metadata: { pad: "x".repeat(200_000) } }))],
     ["requested", PATHS.messages, JSON.stringify(longBody("messages")), { "x-contextweaver-bypass": "1" }],
@@ -57,7 +125,12 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
   for (const [reason, path, body, headers] of cases) {
     const received = [];
     const passing = before(async (_, { text }) => (received.push(text), { text: "hi" }), { limits: { max_body_bytes: 200_000 } });
-    const raw = proxy({ budget_tokens: BUDGET, token: false, limits: { max_body_bytes: 200_000 }, fetch: async (request) => (received.push(Buffer.from(await request.arrayBuffer())), Response.json({ ok: true })) });
+    const raw = proxy({
+      budget_tokens: BUDGET,
+      token: false,
+      limits: { max_body_bytes: 200_000 },
+      fetch: async (request) => (received.push(Buffer.from(await request.arrayBuffer())), Response.json({ ok: true })),
+    });
     const response = await raw(new Request(`${BASE}${path}`, { method: "POST", headers: { ...headers }, body }));
     assert.equal(statusOf(response), `bypassed; reason=${reason}`);
     assert.deepEqual(await response.json(), { ok: true });
@@ -77,7 +150,14 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
 
 test("Proxy: other paths pass as they are, with their query and method", async () => {
   const { handler, sent } = before(() => ({}));
-  for (const [method, path, host] of [["GET", "/v1/models?limit=3", "api.openai.com"], ["POST", "/v1/embeddings", "api.openai.com"], ["DELETE", "/v1/files/file-1", "api.openai.com"], ["POST", "/v1/messages/batches", "api.anthropic.com"], ["POST", "/v1beta/models/gemini-3:streamGenerateContent", "generativelanguage.googleapis.com"], ["POST", "/v1beta/models/gemini-3:countTokens", "generativelanguage.googleapis.com"]]) {
+  for (const [method, path, host] of [
+    ["GET", "/v1/models?limit=3", "api.openai.com"],
+    ["POST", "/v1/embeddings", "api.openai.com"],
+    ["DELETE", "/v1/files/file-1", "api.openai.com"],
+    ["POST", "/v1/messages/batches", "api.anthropic.com"],
+    ["POST", "/v1beta/models/gemini-3:streamGenerateContent", "generativelanguage.googleapis.com"],
+    ["POST", "/v1beta/models/gemini-3:countTokens", "generativelanguage.googleapis.com"],
+  ]) {
     const response = await handler(new Request(`${BASE}${path}`, { method, ...(method === "POST" && { body: `{"a":1.0}` }) }));
     assert.equal(statusOf(response), "passed");
     await response.text();
@@ -93,7 +173,10 @@ test("Proxy: what the provider refuses of what was changed is tried once as it c
     const isChanged = (body) => JSON.stringify(body.tools ?? []).includes("drilldown");
     const { post, sent, handler } = before((body) => (isChanged(body) ? Response.json(refusal, { status: 400 }) : { text: "fine" }));
     const text = JSON.stringify(longBody(api));
-    for (const [count, headers] of [[2, {}], [3, {}]]) {
+    for (const [count, headers] of [
+      [2, {}],
+      [3, {}],
+    ]) {
       const response = await post(PATHS[api], text, headers);
       assert.deepEqual([response.status, statusOf(response)], [200, "bypassed; reason=refused"]);
       assert.match(await response.text(), /fine/);
@@ -133,8 +216,28 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
       const parts = eventsOf(PATHS[api], { text: "one two three four five" }, "id", "m", {});
       let given = 0;
       let isCancelled = false;
-      const gates = parts.map(() => Promise.withResolvers?.() ?? (() => { let resolve; const promise = new Promise((done) => (resolve = done)); return { promise, resolve }; })());
-      const { post, handler, sent } = before(() => new Response(streamed(parts, { wait: async (at) => { await gates[at]?.promise; given = at; }, cancelled: () => void (isCancelled = true) }), { headers: { "content-type": "text/event-stream" } }));
+      const gates = parts.map(
+        () =>
+          Promise.withResolvers?.() ??
+          (() => {
+            let resolve;
+            const promise = new Promise((done) => (resolve = done));
+            return { promise, resolve };
+          })(),
+      );
+      const { post, handler, sent } = before(
+        () =>
+          new Response(
+            streamed(parts, {
+              wait: async (at) => {
+                await gates[at]?.promise;
+                given = at;
+              },
+              cancelled: () => void (isCancelled = true),
+            }),
+            { headers: { "content-type": "text/event-stream" } },
+          ),
+      );
       const gone = new AbortController();
       const response = await post(PATHS[api], { ...body, stream: true }, {}, { signal: gone.signal });
       assert.match(statusOf(response), isLong ? /^shortened/ : /^whole/);
@@ -170,26 +273,43 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
 
   test(`Proxy, ${api}: a model that reads on and on is stopped, and the agent goes on`, async () => {
     let reads = 0;
-    const { post, handler, sent } = before((body) => {
-      const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n"));
-      return { calls: [{ id: `own${(reads += 1)}`, name: "drilldown", input: { handle } }] };
-    }, { max_rounds: 3 });
+    const { post, handler, sent } = before(
+      (body) => {
+        const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n"));
+        return { calls: [{ id: `own${(reads += 1)}`, name: "drilldown", input: { handle } }] };
+      },
+      { max_rounds: 3 },
+    );
     const response = await post(PATHS[api], { ...longBody(api), stream: true });
     const text = await response.text();
     assert.equal(sent.length, 4);
     assert.match(JSON.stringify(listOf(sent[3].body).at(-1)), /Nothing more is read for this answer/);
     assert.ok(!text.includes("drilldown"));
     assert.doesNotMatch(text, /"(?:tool_calls|tool_use)"/);
-    assert.match(text, { chat: /"finish_reason":"stop".*\[DONE\]/s, responses: /"status":"completed"/, messages: /"stop_reason":"end_turn".*message_stop/s, contents: /"finishReason":"STOP"/ }[api]);
+    assert.match(
+      text,
+      {
+        chat: /"finish_reason":"stop".*\[DONE\]/s,
+        responses: /"status":"completed"/,
+        messages: /"stop_reason":"end_turn".*message_stop/s,
+        contents: /"finishReason":"STOP"/,
+      }[api],
+    );
     handler.free();
   });
 
   test(`Proxy, ${api}: a stream that breaks off, lies, or never ends an event passes as it came`, async () => {
-    const parts = eventsOf(PATHS[api], { text: "one two three four five six", calls: [{ id: "c", name: "drilldown", input: { handle: "none" } }] }, "id", "m", {});
+    const parts = eventsOf(
+      PATHS[api],
+      { text: "one two three four five six", calls: [{ id: "c", name: "drilldown", input: { handle: "none" } }] },
+      "id",
+      "m",
+      {},
+    );
     const half = parts.slice(0, 4);
     const lies = [
-      [...half, "data: {\"half"],
-      ["data: no json\n\n", ": comment\n\n", "event: odd\ndata: [1,2]\n\n", "data: {\"choices\":7,\"output_index\":\"x\",\"type\":\"content_block_delta\"}\n\n"],
+      [...half, 'data: {"half'],
+      ["data: no json\n\n", ": comment\n\n", "event: odd\ndata: [1,2]\n\n", 'data: {"choices":7,"output_index":"x","type":"content_block_delta"}\n\n'],
       [`data: ${"x".repeat(2 ** 24)}`, "y".repeat(100), "\n\n"],
     ];
     for (const said of lies) {
@@ -206,7 +326,9 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
     // Arguments that are no JSON are answered as what they are.
     const torn = parts.map((part) => part.replaceAll(/(handle|"none\\?"|none)/g, "nil"));
     let round = 0;
-    const { post, handler, sent } = before(() => (round++ === 0 ? new Response(streamed(torn), { headers: { "content-type": "text/event-stream" } }) : { text: "so be it" }));
+    const { post, handler, sent } = before(() =>
+      round++ === 0 ? new Response(streamed(torn), { headers: { "content-type": "text/event-stream" } }) : { text: "so be it" },
+    );
     assert.match(await (await post(PATHS[api], { ...longBody(api), stream: true })).text(), /so be/);
     assert.equal(sent.length, 2);
     assert.match(JSON.stringify(listOf(sent[1].body).at(-1)), /handle|INVALID|MISSING/);
@@ -221,7 +343,7 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
       const last = JSON.stringify(listOf(body).at(-1));
       if (LOOKED.test(last) && fails-- > 0) return Response.json({ error: { type: "overloaded_error", message: "busy now" } }, { status: 503 });
       const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n")) ?? [];
-      if (handle && !isLooking) return (isLooking = true), { text: "Look:", calls: [{ id: "look", name: "drilldown", input: { handle } }], thinking: "hm" };
+      if (handle && !isLooking) return ((isLooking = true), { text: "Look:", calls: [{ id: "look", name: "drilldown", input: { handle } }], thinking: "hm" });
       return script();
     };
     const { handler, sent } = before(next);
@@ -234,7 +356,7 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
     const looks = sent.filter(({ body }) => LOOKED.test(JSON.stringify(listOf(body).at(-1))));
     assert.equal(looks.length, 2);
     assert.equal(looks[0].text, looks[1].text);
-    assert.ok(!JSON.stringify(agent.history).includes("\"drilldown\""));
+    assert.ok(!JSON.stringify(agent.history).includes('"drilldown"'));
     handler.free();
   });
 }
@@ -248,11 +370,15 @@ test("Proxy: an answer that comes at once and is too large to be read passes", a
 });
 
 test("Proxy: an answer that comes at once and breaks off is an error that the SDKs read", async () => {
-  const broken = () => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(`{"content":[`)), pull: (controller) => controller.error(new Error("cut")) });
+  const broken = () =>
+    new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from(`{"content":[`)), pull: (controller) => controller.error(new Error("cut")) });
   const { handler, errors } = before(() => new Response(broken(), { headers: { "content-type": "application/json" } }));
   const fetch = (url, init) => handler(new Request(url, init));
   const client = new Anthropic({ apiKey: "k", baseURL: BASE, fetch, maxRetries: 0 });
-  await assert.rejects(client.messages.create(longBody("messages")), ({ status, message }) => (assert.equal(status, 502), assert.match(message, /broke off/), true));
+  await assert.rejects(
+    client.messages.create(longBody("messages")),
+    ({ status, message }) => (assert.equal(status, 502), assert.match(message, /broke off/), true),
+  );
   assert.equal(errors.length, 1);
   // What passes as it comes breaks off as it does.
   await assert.rejects(client.messages.create({ model: "m", ...SHORT.messages }));
@@ -276,7 +402,11 @@ test("Proxy: two hundred megabytes of a provider pass piece by piece, as events 
     });
     const { post, handler } = before(() => new Response(stream, { headers: { "content-type": "text/event-stream" } }));
     for await (const part of (await post(PATHS.chat, { model: "m", stream: true, ...body })).body) taken += part.length;
-    assert.equal(taken, pieces.reduce((sum, { length }) => sum + length, 0), name);
+    assert.equal(
+      taken,
+      pieces.reduce((sum, { length }) => sum + length, 0),
+      name,
+    );
     // An event is waited for up to 16 Mi units; what is beyond passes.
     assert.ok(ahead < 2 ** 25, `${name}: ${ahead} bytes were held`);
     handler.free();

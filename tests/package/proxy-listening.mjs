@@ -8,7 +8,11 @@ export async function listening(t, next, extra = () => undefined) {
   const server = createServer(async (incoming, outgoing) => {
     const parts = [];
     for await (const part of incoming) parts.push(part);
-    const request = new Request(`http://provider${incoming.url}`, { method: incoming.method, headers: Object.entries(incoming.headers), ...(incoming.method === "POST" && { body: Buffer.concat(parts) }) });
+    const request = new Request(`http://provider${incoming.url}`, {
+      method: incoming.method,
+      headers: Object.entries(incoming.headers),
+      ...(incoming.method === "POST" && { body: Buffer.concat(parts) }),
+    });
     const response = extra(incoming) ?? (await provider.answer(request));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     try {

@@ -9,14 +9,74 @@ import { eventsOf, scriptedProvider, streamed } from "./proxy-provider.mjs";
 const folder = await project("proxy-malformed", { "entry.mjs": `export * from "contextweaver/proxy";` });
 const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
-const PATHS = { chat: "/v1/chat/completions", responses: "/v1/responses", messages: "/v1/messages", contents: "/v1beta/models/m:streamGenerateContent?alt=sse" };
+const PATHS = {
+  chat: "/v1/chat/completions",
+  responses: "/v1/responses",
+  messages: "/v1/messages",
+  contents: "/v1beta/models/m:streamGenerateContent?alt=sse",
+};
 const ODD = [null, true, -1, 1e400, "", "drilldown", "user", [], [null], {}, { type: 7 }, { role: [] }, "\ud800", 2 ** 53];
 const output = "harbour letter garden window ".repeat(120);
 const BODIES = {
-  chat: { model: "m", stream: true, tools: [{ type: "function", function: { name: "read", parameters: {} } }], messages: [{ role: "system", content: "s" }, { role: "user", content: "q" }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "assistant", content: "a", tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: "{}" } }] }, { role: "tool", tool_call_id: `c${n}`, content: output }])] },
-  responses: { model: "m", stream: true, instructions: "s", tools: [{ type: "function", name: "read", parameters: {} }], input: [{ type: "additional_tools", tools: [{ type: "custom", name: "x" }] }, { role: "user", content: [{ type: "input_text", text: "q" }] }, ...[1, 2, 3, 4].flatMap((n) => [{ type: "reasoning", id: `r${n}`, summary: [], encrypted_content: "e" }, { type: "function_call", call_id: `c${n}`, name: "read", arguments: "{}" }, { type: "function_call_output", call_id: `c${n}`, output }])] },
-  messages: { model: "m", stream: true, max_tokens: 9, system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }], tools: [{ name: "read", input_schema: {} }], messages: [{ role: "user", content: "q" }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "assistant", content: [{ type: "thinking", thinking: "t", signature: "s" }, { type: "tool_use", id: `c${n}`, name: "read", input: {} }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${n}`, content: output }] }])] },
-  contents: { systemInstruction: { parts: [{ text: "s" }] }, tools: [{ functionDeclarations: [{ name: "read" }] }], contents: [{ role: "user", parts: [{ text: "q" }] }, ...[1, 2, 3, 4].flatMap((n) => [{ role: "model", parts: [{ functionCall: { name: "read", args: { n } } }] }, { role: "user", parts: [{ functionResponse: { name: "read", response: { output } } }] }])] },
+  chat: {
+    model: "m",
+    stream: true,
+    tools: [{ type: "function", function: { name: "read", parameters: {} } }],
+    messages: [
+      { role: "system", content: "s" },
+      { role: "user", content: "q" },
+      ...[1, 2, 3, 4].flatMap((n) => [
+        { role: "assistant", content: "a", tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: "{}" } }] },
+        { role: "tool", tool_call_id: `c${n}`, content: output },
+      ]),
+    ],
+  },
+  responses: {
+    model: "m",
+    stream: true,
+    instructions: "s",
+    tools: [{ type: "function", name: "read", parameters: {} }],
+    input: [
+      { type: "additional_tools", tools: [{ type: "custom", name: "x" }] },
+      { role: "user", content: [{ type: "input_text", text: "q" }] },
+      ...[1, 2, 3, 4].flatMap((n) => [
+        { type: "reasoning", id: `r${n}`, summary: [], encrypted_content: "e" },
+        { type: "function_call", call_id: `c${n}`, name: "read", arguments: "{}" },
+        { type: "function_call_output", call_id: `c${n}`, output },
+      ]),
+    ],
+  },
+  messages: {
+    model: "m",
+    stream: true,
+    max_tokens: 9,
+    system: [{ type: "text", text: "s", cache_control: { type: "ephemeral" } }],
+    tools: [{ name: "read", input_schema: {} }],
+    messages: [
+      { role: "user", content: "q" },
+      ...[1, 2, 3, 4].flatMap((n) => [
+        {
+          role: "assistant",
+          content: [
+            { type: "thinking", thinking: "t", signature: "s" },
+            { type: "tool_use", id: `c${n}`, name: "read", input: {} },
+          ],
+        },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: `c${n}`, content: output }] },
+      ]),
+    ],
+  },
+  contents: {
+    systemInstruction: { parts: [{ text: "s" }] },
+    tools: [{ functionDeclarations: [{ name: "read" }] }],
+    contents: [
+      { role: "user", parts: [{ text: "q" }] },
+      ...[1, 2, 3, 4].flatMap((n) => [
+        { role: "model", parts: [{ functionCall: { name: "read", args: { n } } }] },
+        { role: "user", parts: [{ functionResponse: { name: "read", response: { output } } }] },
+      ]),
+    ],
+  },
 };
 
 /** Numbers that are the same in each run. */
@@ -66,7 +126,14 @@ for (const [api, body] of Object.entries(BODIES)) {
 
   test(`Proxy, ${api}: an answer in which anything may stand reaches the client`, async () => {
     const random = numbers(11);
-    const said = { text: "one two three", thinking: "hm", calls: [{ id: "c9", name: "read", input: {} }, { id: "d9", name: "drilldown", input: { handle: "artifact:result:c1" } }] };
+    const said = {
+      text: "one two three",
+      thinking: "hm",
+      calls: [
+        { id: "c9", name: "read", input: {} },
+        { id: "d9", name: "drilldown", input: { handle: "artifact:result:c1" } },
+      ],
+    };
     let parts = [];
     let count = 0;
     const handler = proxy({
@@ -85,7 +152,9 @@ for (const [api, body] of Object.entries(BODIES)) {
       },
     });
     for (let round = 0; round < 200; round += 1) {
-      const response = await handler(new Request(`http://localhost${PATHS[api]}`, { method: "POST", headers: { "x-api-key": "k" }, body: JSON.stringify(body) }));
+      const response = await handler(
+        new Request(`http://localhost${PATHS[api]}`, { method: "POST", headers: { "x-api-key": "k" }, body: JSON.stringify(body) }),
+      );
       assert.match(response.headers.get("x-contextweaver"), /^shortened/);
       await response.text();
     }

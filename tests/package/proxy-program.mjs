@@ -30,5 +30,8 @@ export const raw = (address, text) =>
     const { hostname, port } = new URL(address);
     const socket = connect(Number(port), hostname, () => socket.write(text));
     let said = "";
-    socket.on("data", (part) => (said += part)).on("close", () => done(said)).on("error", () => done(said));
+    socket
+      .on("data", (part) => (said += part))
+      .on("close", () => done(said))
+      .on("error", () => done(said));
   });

@@ -27,7 +27,8 @@ function reading(script, every = 9) {
     const last = JSON.stringify(listOf(body).at(-1));
     const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n")) ?? [];
     const isAnswered = /"look\d+"|"functionResponse":\{"name":"drilldown"/.test(last);
-    if (handle && !isAnswered && (asked += 1) % every === 0) return { text: "Look:", calls: [{ id: `look${(reads += 1)}`, name: "drilldown", input: { handle, selector: { type: "lines", start: 2, end: 4 } } }] };
+    if (handle && !isAnswered && (asked += 1) % every === 0)
+      return { text: "Look:", calls: [{ id: `look${(reads += 1)}`, name: "drilldown", input: { handle, selector: { type: "lines", start: 2, end: 4 } } }] };
     return script();
   };
 }
@@ -60,7 +61,10 @@ async function played(api, isStream, { store, isEvicted = () => false } = {}) {
 for (const [api, isStream] of WAYS.filter(([name, isStreamed]) => isStreamed || name === "messages")) {
   test(`Proxy, stored, ${api}${isStream ? ", stream" : ""}: whatever ends between two requests, the provider is sent the same bytes`, async () => {
     const whole = await played(api, isStream);
-    assert.ok(whole.statuses.some((status) => /cut=/.test(status)), "nothing was cut");
+    assert.ok(
+      whole.statuses.some((status) => /cut=/.test(status)),
+      "nothing was cut",
+    );
     const store = memoryStore();
     const torn = await played(api, isStream, { store, isEvicted: (asked) => asked % 2 === 0 });
     assert.deepEqual(torn.statuses, whole.statuses);
@@ -77,11 +81,14 @@ for (const [api, isStream] of WAYS.filter(([name, isStreamed]) => isStreamed || 
 function sharing(store, count, says = () => undefined, options = {}) {
   const provider = scriptedProvider((body) => says(body) ?? { text: "Go on." });
   const errors = [];
-  const make = () => proxy({ budget_tokens: 4_000, token: false, fetch: provider.answer, on_error: (error) => errors.push(error), ...(store && { store }), ...options });
+  const make = () =>
+    proxy({ budget_tokens: 4_000, token: false, fetch: provider.answer, on_error: (error) => errors.push(error), ...(store && { store }), ...options });
   const handlers = Array.from({ length: count }, make);
   const ask = async (body, headers = {}, which = 0) => {
     const given = JSON.stringify({ model: "m", max_tokens: 9, tools: [{ name: "read", description: "", input_schema: { type: "object" } }], ...body });
-    const response = await handlers[which](new Request("http://127.0.0.1:8323/v1/messages", { method: "POST", headers: { "x-api-key": "key-a", ...headers }, body: given }));
+    const response = await handlers[which](
+      new Request("http://127.0.0.1:8323/v1/messages", { method: "POST", headers: { "x-api-key": "key-a", ...headers }, body: given }),
+    );
     const text = await response.text();
     return { given, status: statusOf(response), text, answer: JSON.parse(text) };
   };
@@ -101,7 +108,16 @@ const looking = (every, cost) => {
     const isLook = handle !== undefined && !last.includes('"look') && (asked += 1) % every === 0;
     const content = isLook ? [{ type: "tool_use", id: `look${asked}`, name: "drilldown", input: { handle } }] : [{ type: "text", text: "Go on." }];
     const usage = { input_tokens: Math.round(cost * JSON.stringify(body).length), output_tokens: 9 };
-    return Response.json({ id: "m1", type: "message", role: "assistant", model: "m", content, stop_reason: isLook ? "tool_use" : "end_turn", stop_sequence: null, usage });
+    return Response.json({
+      id: "m1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content,
+      stop_reason: isLook ? "tool_use" : "end_turn",
+      stop_sequence: null,
+      usage,
+    });
   };
 };
 
@@ -118,7 +134,10 @@ test("Proxy, stored: what calls really cost is known after a restart, too", asyn
     assert.deepEqual(shared.errors, []);
     shared.free();
   }
-  assert.ok(runs[0].some((text) => text.includes('"look')), "nothing was read");
+  assert.ok(
+    runs[0].some((text) => text.includes('"look')),
+    "nothing was read",
+  );
   assert.deepEqual(runs[1], runs[0]);
 });
 
@@ -140,7 +159,9 @@ test("Proxy, stored: two proxies on one store at the same time, agents that begi
   const store = memoryStore();
   const shared = sharing(store, 2, looking(5, 0.3));
   const names = ["ash", "birch", "cedar", "damson"];
-  const agents = names.map((name, at) => new Agent(name, (body, headers) => shared.ask(body, headers, (agents[at].steps + at) % 2), { task: "Read all of it." }));
+  const agents = names.map(
+    (name, at) => new Agent(name, (body, headers) => shared.ask(body, headers, (agents[at].steps + at) % 2), { task: "Read all of it." }),
+  );
   for (let step = 0; step < 12; step += 1) {
     const done = await Promise.all(agents.map((agent) => agent.step()));
     for (const { status } of done) assert.match(status, /^(?:whole|shortened)/);
@@ -176,21 +197,29 @@ test("Proxy, stored: the files have no key and nothing by which another key find
   const keys = { a: "sk-ant-api03-0123456789abcdefghij", b: "sk-ant-api03-jihgfedcba9876543210" };
   const shared = sharing(fileStore(at), 1, looking(3, 0.3));
   const session = { "x-contextweaver-session": "shared-by-both" };
-  const agents = Object.entries(keys).map(([name, key]) => new Agent(name.repeat(5), shared.ask, { task: "Read all of it.", headers: { "x-api-key": key, ...session } }));
+  const agents = Object.entries(keys).map(
+    ([name, key]) => new Agent(name.repeat(5), shared.ask, { task: "Read all of it.", headers: { "x-api-key": key, ...session } }),
+  );
   for (let step = 0; step < 6; step += 1) {
     for (const agent of agents) await agent.step();
     shared.restart();
   }
   assert.deepEqual(shared.errors, []);
-  for (const [one, other] of [["aaaaa", "bbbbb"], ["bbbbb", "aaaaa"]]) {
+  for (const [one, other] of [
+    ["aaaaa", "bbbbb"],
+    ["bbbbb", "aaaaa"],
+  ]) {
     const prompts = shared.sent.filter(({ text }) => text.includes(one));
     assert.ok(prompts.length >= 5 && prompts.every(({ text }) => !text.includes(other)));
   }
-  const files = (await readdir(at, { recursive: true, withFileTypes: true })).filter((file) => file.isFile()).map(({ parentPath, path, name }) => join(parentPath ?? path, name));
+  const files = (await readdir(at, { recursive: true, withFileTypes: true }))
+    .filter((file) => file.isFile())
+    .map(({ parentPath, path, name }) => join(parentPath ?? path, name));
   const bytes = await Promise.all(files.map((file) => readFile(file, "latin1")));
   const all = [...files, ...bytes].join("\n");
   assert.ok(all.includes("aaaaa 1."), "what was said is stored");
-  for (const secret of [keys.a, keys.b, keys.a.slice(13), "shared-by-both", Buffer.from(keys.a).toString("base64").slice(0, 30)]) assert.ok(!all.includes(secret), secret);
+  for (const secret of [keys.a, keys.b, keys.a.slice(13), "shared-by-both", Buffer.from(keys.a).toString("base64").slice(0, 30)])
+    assert.ok(!all.includes(secret), secret);
   shared.free();
 });
 
@@ -201,7 +230,10 @@ test("Proxy, stored: a store that fails holds up no request, and what it lost be
     ...inner,
     session: (id) => {
       const storage = inner.session(id);
-      const fails = (method) => (...args) => (broken === method ? Promise.reject(new Error("disk full")) : storage[method](...args));
+      const fails =
+        (method) =>
+        (...args) =>
+          broken === method ? Promise.reject(new Error("disk full")) : storage[method](...args);
       return { ...storage, load: fails("load"), append: fails("append"), putBlob: fails("putBlob") };
     },
     delete: (id) => inner.delete(id),
@@ -256,12 +288,23 @@ test("Proxy, forward: calls go by the name of their conversation, what is none p
       return { fetch: objects.get(name) };
     },
   });
-  const ask = (path, body, headers = {}) => front(new Request(`https://proxy.example${path}`, { method: "POST", headers: { "x-contextweaver-token": "t0ken", "x-api-key": "key-a", ...headers }, body: JSON.stringify(body) }));
+  const ask = (path, body, headers = {}) =>
+    front(
+      new Request(`https://proxy.example${path}`, {
+        method: "POST",
+        headers: { "x-contextweaver-token": "t0ken", "x-api-key": "key-a", ...headers },
+        body: JSON.stringify(body),
+      }),
+    );
   const call = async (body, headers) => {
     const response = await ask("/v1/messages", { model: "m", max_tokens: 9, ...body }, headers);
     return { status: statusOf(response), text: await response.text() };
   };
-  const agents = [["one", {}], ["two", { "x-api-key": "key-b" }], ["three", { "x-contextweaver-session": "s3" }]].map(([name, headers]) => new Agent(name, call, { task: "Read all of it.", headers }));
+  const agents = [
+    ["one", {}],
+    ["two", { "x-api-key": "key-b" }],
+    ["three", { "x-contextweaver-session": "s3" }],
+  ].map(([name, headers]) => new Agent(name, call, { task: "Read all of it.", headers }));
   for (let step = 0; step < 9; step += 1) for (const agent of agents) await agent.step();
   assert.equal(objects.size, 3);
   assert.ok([...objects.keys()].every((name) => /^[0-9a-f]{64}$/.test(name)));
@@ -280,6 +323,9 @@ test("Proxy, forward: calls go by the name of their conversation, what is none p
   const passed = await ask("/v1/messages", JSON.parse(text));
   assert.equal(statusOf(passed), "bypassed; reason=internal");
   assert.equal(provider.sent.at(-1).text, text);
-  assert.deepEqual(errors.map(({ message }) => message), ["no object"]);
+  assert.deepEqual(
+    errors.map(({ message }) => message),
+    ["no object"],
+  );
   [front, ...objects.values()].forEach((one) => one.free());
 });

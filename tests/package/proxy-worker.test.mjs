@@ -25,7 +25,11 @@ async function shownFiles() {
   const files = {};
   for (const name of ["worker.ts", "wrangler.jsonc"]) {
     files[name] = new RegExp(`\`\`\`[^\\n]*\\n// ${name.replace(".", "\\.")}\\n([^]*?)\`\`\``).exec(text)?.[1] ?? assert.fail(`the document shows no ${name}`);
-    assert.equal((await readFile(join(root, "examples", "worker-proxy", name), "utf8")).replace(/^\/\/.*\n/, ""), files[name], `examples/worker-proxy/${name} is another`);
+    assert.equal(
+      (await readFile(join(root, "examples", "worker-proxy", name), "utf8")).replace(/^\/\/.*\n/, ""),
+      files[name],
+      `examples/worker-proxy/${name} is another`,
+    );
   }
   return files;
 }
@@ -37,18 +41,34 @@ async function started(t, next, extra, { budget = 16_000 } = {}) {
   const { main, options } = configOf(files["wrangler.jsonc"]);
   const provider = await listening(t, next, extra);
   const { address } = provider;
-  const bindings = { ...options.bindings, CONTEXTWEAVER_TOKEN: TOKEN, BUDGET_TOKENS: budget, UPSTREAMS: { openai: address, anthropic: address, gemini: address } };
+  const bindings = {
+    ...options.bindings,
+    CONTEXTWEAVER_TOKEN: TOKEN,
+    BUDGET_TOKENS: budget,
+    UPSTREAMS: { openai: address, anthropic: address, gemini: address },
+  };
   let logs = "";
   const handleRuntimeStdio = (...streams) => streams.forEach((stream) => stream.on("data", (part) => (logs += part)));
   const worker = await deployed(t, join(folder, main), { ...options, bindings, handleRuntimeStdio });
   const statuses = [];
   const ask = async (url, { method = "POST", headers = {}, body, signal } = {}) => {
-    const response = await worker.ask(new URL(url, "http://proxy.test").pathname + new URL(url, "http://proxy.test").search, { method, body, signal, headers: { [TOKEN_HEADER]: TOKEN, ...headers } });
+    const response = await worker.ask(new URL(url, "http://proxy.test").pathname + new URL(url, "http://proxy.test").search, {
+      method,
+      body,
+      signal,
+      headers: { [TOKEN_HEADER]: TOKEN, ...headers },
+    });
     statuses.push(response.headers.get("x-contextweaver"));
     return response;
   };
   /** As the SDKs call it. */
-  const fetch = async (request) => ask(request.url, { method: request.method, headers: Object.fromEntries(request.headers), ...(request.method === "POST" && { body: await request.text() }), signal: request.signal });
+  const fetch = async (request) =>
+    ask(request.url, {
+      method: request.method,
+      headers: Object.fromEntries(request.headers),
+      ...(request.method === "POST" && { body: await request.text() }),
+      signal: request.signal,
+    });
   return { ...provider, worker, ask, fetch, statuses, logs: () => logs };
 }
 
@@ -61,7 +81,17 @@ test("a Worker of conversations: a whole session by stream, with tools, reads in
   const model = (body) => {
     const last = JSON.stringify(listOf(body).at(-1));
     const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n")) ?? [];
-    if (handle && !/"look\d+"/.test(last) && (asked += 1) % 9 === 0) return { text: "Look:", calls: [{ id: `look${(reads += 1)}`, name: reads % 2 === 0 ? "recall" : "drilldown", input: reads % 2 === 0 ? { query: "settle_3_7" } : { handle, selector: { type: "lines", start: 2, end: 4 } } }] };
+    if (handle && !/"look\d+"/.test(last) && (asked += 1) % 9 === 0)
+      return {
+        text: "Look:",
+        calls: [
+          {
+            id: `look${(reads += 1)}`,
+            name: reads % 2 === 0 ? "recall" : "drilldown",
+            input: reads % 2 === 0 ? { query: "settle_3_7" } : { handle, selector: { type: "lines", start: 2, end: 4 } },
+          },
+        ],
+      };
     return script();
   };
   // One answer that never ends, whose reader goes.
@@ -72,7 +102,13 @@ test("a Worker of conversations: a whole session by stream, with tools, reads in
     isStalled = false;
     incoming.socket.on("close", () => (isEnded = true));
     let isTold = false;
-    return new Response(new ReadableStream({ pull: (controller) => (isTold ? new Promise(() => undefined) : ((isTold = true), controller.enqueue(Buffer.from(`event: ping\ndata: {"type":"ping"}\n\n`)))) }), { headers: { "content-type": "text/event-stream" } });
+    return new Response(
+      new ReadableStream({
+        pull: (controller) =>
+          isTold ? new Promise(() => undefined) : ((isTold = true), controller.enqueue(Buffer.from(`event: ping\ndata: {"type":"ping"}\n\n`))),
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
   };
   const { sent, worker, fetch, statuses } = await started(t, model, extra);
   let calls = 0;
@@ -102,8 +138,15 @@ test("a Worker of conversations: a whole session by stream, with tools, reads in
   const lists = sent.map(({ body }) => body.messages.map(bare));
   const rewritten = lists.filter((list, at) => at > 0 && !lists[at - 1].every((message, place) => message === list[place]));
   assert.equal(rewritten.length, statuses.filter((status) => /cut=/.test(status)).length, `${statuses}`);
-  assert.ok(statuses.every((status) => /^(?:whole|shortened)/.test(status)), `${statuses}`);
-  for (let read = 1; read <= reads; read += 1) assert.ok(sent.some(({ text }, at) => at > 0 && text.includes(`"tool_use_id":"look${read}"`)), `look${read} was not answered`);
+  assert.ok(
+    statuses.every((status) => /^(?:whole|shortened)/.test(status)),
+    `${statuses}`,
+  );
+  for (let read = 1; read <= reads; read += 1)
+    assert.ok(
+      sent.some(({ text }, at) => at > 0 && text.includes(`"tool_use_id":"look${read}"`)),
+      `look${read} was not answered`,
+    );
 });
 
 test("a Worker of conversations: two keys that begin alike share nothing, and without the token nobody asks", async (t) => {
@@ -111,20 +154,36 @@ test("a Worker of conversations: two keys that begin alike share nothing, and wi
   const model = (body) => {
     const handle = /drilldown (artifact:result:\w+) /.exec(JSON.stringify(body.messages))?.[1];
     const theirs = JSON.stringify(body.messages).includes("ours 1") ? "artifact:result:theirs_1" : "artifact:result:ours_1";
-    return handle && !JSON.stringify(body.messages.at(-1)).includes('"peek') ? { calls: [{ id: "peek1", name: "drilldown", input: { handle: theirs } }, { id: "peek2", name: "recall", input: { query: "ours theirs harbour" } }] } : { text: "Go on." };
+    return handle && !JSON.stringify(body.messages.at(-1)).includes('"peek')
+      ? {
+          calls: [
+            { id: "peek1", name: "drilldown", input: { handle: theirs } },
+            { id: "peek2", name: "recall", input: { query: "ours theirs harbour" } },
+          ],
+        }
+      : { text: "Go on." };
   };
   const { sent, ask, worker, statuses, logs } = await started(t, model, undefined, { budget: 4_000 });
   const by = (key) => async (body, headers) => {
-    const response = await ask("/v1/messages", { headers: { "x-api-key": key, "content-type": "application/json", "x-contextweaver-session": "s", ...headers }, body: JSON.stringify({ model: "m", max_tokens: 9, ...body }) });
+    const response = await ask("/v1/messages", {
+      headers: { "x-api-key": key, "content-type": "application/json", "x-contextweaver-session": "s", ...headers },
+      body: JSON.stringify({ model: "m", max_tokens: 9, ...body }),
+    });
     return { status: response.headers.get("x-contextweaver"), answer: await response.json() };
   };
-  const agents = [["ours", "sk-one"], ["theirs", "sk-two"]].map(([name, key]) => new Agent(name, by(key), { task: "Read all of it." }));
+  const agents = [
+    ["ours", "sk-one"],
+    ["theirs", "sk-two"],
+  ].map(([name, key]) => new Agent(name, by(key), { task: "Read all of it." }));
   for (let step = 0; step < 14; step += 1) {
     for (const agent of agents) await agent.step();
     if (step === 9) await worker.restart();
   }
   assert.ok(statuses.filter((status) => status.startsWith("shortened")).length > 6, `${statuses}`);
-  assert.ok(sent.some(({ text }) => text.includes('"peek1"') && text.includes("ARTIFACT_NOT_FOUND")), "nobody peeked");
+  assert.ok(
+    sent.some(({ text }) => text.includes('"peek1"') && text.includes("ARTIFACT_NOT_FOUND")),
+    "nobody peeked",
+  );
   for (const { text, headers } of sent) {
     assert.ok(!(text.includes("ours 1.") && text.includes("theirs 1.")), "crossed");
     const [own, other] = headers["x-api-key"] === "sk-one" ? ["ours", "theirs"] : ["theirs", "ours"];

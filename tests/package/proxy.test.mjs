@@ -70,7 +70,13 @@ for (const [api, isStream] of WAYS) {
       let step = 0;
       const provider = before(() => (++step < 9 ? { ...script(), thinking: "so" } : { text: "done" }), { budget_tokens: 200_000 });
       const events = [];
-      const agent = agentOf(api, isStream, { fetch: fetch ? provider.answer : provider.fetch, tools, instructions: RUN_INSTRUCTIONS, params: { metadata: { user_id: "u" } }, onEvent: (event) => events.push(JSON.stringify(event)) });
+      const agent = agentOf(api, isStream, {
+        fetch: fetch ? provider.answer : provider.fetch,
+        tools,
+        instructions: RUN_INSTRUCTIONS,
+        params: { metadata: { user_id: "u" } },
+        onEvent: (event) => events.push(JSON.stringify(event)),
+      });
       assert.equal(await agent.ask(TASK), "done");
       step = 8;
       assert.equal(await agent.ask("And now?"), "done");
@@ -81,10 +87,16 @@ for (const [api, isStream] of WAYS) {
     };
     const [bare, proxied] = [await play(true), await play(false)];
     assert.equal(proxied.sent.length, 10);
-    assert.deepEqual(proxied.sent.map(({ text }) => text), bare.sent.map(({ text }) => text));
+    assert.deepEqual(
+      proxied.sent.map(({ text }) => text),
+      bare.sent.map(({ text }) => text),
+    );
     assert.deepEqual(proxied.events, bare.events);
     assert.deepEqual(proxied.history, bare.history);
-    assert.ok(proxied.statuses.every((status) => /^whole; tokens=\d+$/.test(status)), `${proxied.statuses}`);
+    assert.ok(
+      proxied.statuses.every((status) => /^whole; tokens=\d+$/.test(status)),
+      `${proxied.statuses}`,
+    );
     const { whole, shortened, bypassed, conversations } = proxied.stats;
     assert.deepEqual([whole, shortened, bypassed, conversations], [10, 0, {}, 1]);
   });
@@ -103,7 +115,14 @@ for (const [api, isStream] of WAYS) {
     let cuts = 0;
     for (const [at, body] of bodies.entries()) {
       assert.equal(PROVIDER_RULES[FORMATS[api]]({ ...body, messages: listOf(body) }), undefined, `call ${at}`);
-      withinBudget(textsOf([listOf(body), body.system ?? body.instructions ?? body.systemInstruction ?? ""], ["cache_control", "encrypted_content", "signature", "thoughtSignature"]).concat((body.tools ?? []).map((tool) => JSON.stringify(tool))), countTokens, BUDGET);
+      withinBudget(
+        textsOf(
+          [listOf(body), body.system ?? body.instructions ?? body.systemInstruction ?? ""],
+          ["cache_control", "encrypted_content", "signature", "thoughtSignature"],
+        ).concat((body.tools ?? []).map((tool) => JSON.stringify(tool))),
+        countTokens,
+        BUDGET,
+      );
       assert.ok(!JSON.stringify(body).includes("No result was recorded"), `call ${at}: a result of the client's is not with its call`);
       const [list, before] = [listOf(body), at > 0 ? listOf(bodies[at - 1]) : []].map((one) => one.map(withoutMarks));
       const isPrefix = before.every((message, place) => message === list[place]);
@@ -133,7 +152,7 @@ for (const [api, isStream] of WAYS) {
     const next = () => {
       event = { 12: "error", 20: "gone" }[sent.length];
       if (event === "error") return Response.json({ error: { message: "try later" } }, { status: 500 });
-      if (event === "gone") return gone.abort(), { text: "for nobody" };
+      if (event === "gone") return (gone.abort(), { text: "for nobody" });
       return script();
     };
     const { sent, fetch: ask, statuses, handler } = before(next);
@@ -151,7 +170,8 @@ for (const [api, isStream] of WAYS) {
       const signal = failures.length === 1 ? gone.signal : undefined;
       answer = await agent.ask(sent.length === 0 ? TASK : undefined, signal).catch((error) => void failures.push(error));
       // A process that comes back has what it recorded.
-      if (failures.length === 2) agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS, history: JSON.parse(JSON.stringify(agent.history)) });
+      if (failures.length === 2)
+        agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS, history: JSON.parse(JSON.stringify(agent.history)) });
     }
     assert.match(answer, /settle_31_7/);
     assert.equal(failures.length, 2, `${failures}`);

@@ -34,14 +34,21 @@ export async function exportsOf(file) {
     const isType = line.startsWith("export type");
     if (all) await take(all, undefined, isType);
     else if (path) await take(path, pairs(list), isType);
-    else for (const [name, as] of pairs(list)) await (declared.has(name) ? found.set(as, declared.get(name)) : take(imported.get(name)[0], [[imported.get(name)[1], as]]));
+    else
+      for (const [name, as] of pairs(list))
+        await (declared.has(name) ? found.set(as, declared.get(name)) : take(imported.get(name)[0], [[imported.get(name)[1], as]]));
   }
   return found;
 }
 
 /** The names of a list in braces, as what is meant and as what it is called. */
 function pairs(list) {
-  return (list ?? "").split(",").map((one) => one.trim().replace(/^type /, "")).filter(Boolean).map((one) => one.split(" as ")).map(([name, as = name]) => [name, as]);
+  return (list ?? "")
+    .split(",")
+    .map((one) => one.trim().replace(/^type /, ""))
+    .filter(Boolean)
+    .map((one) => one.split(" as "))
+    .map(([name, as = name]) => [name, as]);
 }
 
 function declarations(lines) {
@@ -57,7 +64,14 @@ function declarations(lines) {
       const before = found.get(name);
       // A class may be completed by an interface, and a function may have several signatures.
       const kind = before?.kind === "class" ? "class" : KINDS[word];
-      owner = { kind, comment: (word === "class" ? comment || before?.comment : before?.comment || comment) ?? "", methods: before?.methods ?? new Map(), signatures: before?.signatures ?? new Map(), fields: before?.fields ?? new Map(), isExported: line.startsWith("export") };
+      owner = {
+        kind,
+        comment: (word === "class" ? comment || before?.comment : before?.comment || comment) ?? "",
+        methods: before?.methods ?? new Map(),
+        signatures: before?.signatures ?? new Map(),
+        fields: before?.fields ?? new Map(),
+        isExported: line.startsWith("export"),
+      };
       if (word === "function" && !before) owner.signatures.set(name, signatureAt(lines, at, name));
       found.set(name, owner);
     } else if (method && method !== "constructor" && owner?.kind === "class") {
@@ -81,13 +95,26 @@ function signatureAt(lines, at, name) {
     const opened = (text.match(/[({[]/g) ?? []).length - (text.match(/[)}\]]/g) ?? []).length;
     if (opened <= 0 && /;\s*$/.test(text)) break;
   }
-  return text.slice(text.indexOf(name) + name.length).replaceAll(/\s+/g, " ").trim().replace(/;$/, "");
+  return text
+    .slice(text.indexOf(name) + name.length)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+    .replace(/;$/, "");
 }
 
 /** The text of a comment. */
 function commentAt(lines, start) {
   const end = lines.findIndex((line, at) => at >= start && line.includes("*/"));
-  return lines.slice(start, end + 1).map((line) => line.replace(/^ *(\/\*\*|\*\/|\*)/, "").replace(/\*\/\s*$/, "").trim()).join(" ").trim();
+  return lines
+    .slice(start, end + 1)
+    .map((line) =>
+      line
+        .replace(/^ *(\/\*\*|\*\/|\*)/, "")
+        .replace(/\*\/\s*$/, "")
+        .trim(),
+    )
+    .join(" ")
+    .trim();
 }
 
 /** The declarations of each entry of a package. */

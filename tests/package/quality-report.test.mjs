@@ -25,7 +25,14 @@ test("noise is one standard error, and never less than one query", () => {
 
 test("a figure falls when it is worse by more than the noise of the committed one", () => {
   const baseline = baselineOf([figure("a", "recall", 0.5)]);
-  for (const [value, falls] of [[0.7, false], [0.5, false], [0.46, false], [0.45, false], [0.4499, true], [0, true]]) {
+  for (const [value, falls] of [
+    [0.7, false],
+    [0.5, false],
+    [0.46, false],
+    [0.45, false],
+    [0.4499, true],
+    [0, true],
+  ]) {
     const { fell } = compare([figure("a", "recall", value)], baseline);
     assert.deepEqual(fell.map(nameOf), falls ? ["chats/a/recall"] : [], String(value));
   }
@@ -74,7 +81,11 @@ test("the table says where a peer is ahead, where none ran, what is missed and w
     figure("a", "broken prompts", 2, { better: "lower", unit: "count", noise: 0, peer: "none", target: 0 }),
     figure("a", "new", 1, { peer: "none" }),
   ];
-  const before = [["recall", 0.7], ["mrr", 0.49], ["false return", 0.41]].map(([metric, value]) => figure("a", metric, value));
+  const before = [
+    ["recall", 0.7],
+    ["mrr", 0.49],
+    ["false return", 0.41],
+  ].map(([metric, value]) => figure("a", metric, value));
   before.push(figure("a", "broken prompts", 2, { noise: 0 }));
   const baseline = baselineOf(before);
   const cells = rows(figures, baseline, compare(figures, baseline));
@@ -91,7 +102,10 @@ test("the table says where a peer is ahead, where none ran, what is missed and w
   const column = lines[0].indexOf(HEAD[4]);
   assert.ok(lines[1].startsWith("65.0 BM25", column), "columns stand below each other");
   const md = markdown(cells).split("\n");
-  assert.ok(md.every((line) => line.split("|").length === HEAD.length + 2), "each row has a cell for each head");
+  assert.ok(
+    md.every((line) => line.split("|").length === HEAD.length + 2),
+    "each row has a cell for each head",
+  );
   const same = markdown(cells.slice(2, 4));
   assert.ok(!same.includes(HEAD.at(-1)) && !same.includes("="), "nothing changed, so there is no such column");
 });

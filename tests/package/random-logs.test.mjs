@@ -171,7 +171,11 @@ function growsByAppending(seed) {
   const draw = random(seed);
   const [steps, more] = [session(draw), session(draw)];
   // Ids are those of one conversation.
-  const renamed = more.map((step) => ({ ...step, text: step.text.replaceAll("#", "##"), ...(step.calls && { calls: step.calls.map((one) => ({ ...one, id: `${one.id}_b` })) }) }));
+  const renamed = more.map((step) => ({
+    ...step,
+    text: step.text.replaceAll("#", "##"),
+    ...(step.calls && { calls: step.calls.map((one) => ({ ...one, id: `${one.id}_b` })) }),
+  }));
   const all = [...steps, ...renamed];
   const [from, to] = [draw.pick(FORMATS), draw.pick(FORMATS)];
   const budget_tokens = draw.pick([400, 1_000, 4_000, 16_000]);

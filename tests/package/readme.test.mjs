@@ -19,7 +19,24 @@ const folder = await project("readme");
 const installed = join(folder, "node_modules", "contextweaver");
 const path = `${join(folder, "node_modules", ".bin")}:${process.env.PATH}`;
 /** What the snippets import beside the package. */
-const FRAMEWORKS = ["@anthropic-ai", "@cloudflare", "@types", "agents", "@langchain", "@mastra", "@modelcontextprotocol", "@openai", "@opentelemetry", "ai", "esbuild", "gpt-tokenizer", "js-tiktoken", "langchain", "openai", "zod"];
+const FRAMEWORKS = [
+  "@anthropic-ai",
+  "@cloudflare",
+  "@types",
+  "agents",
+  "@langchain",
+  "@mastra",
+  "@modelcontextprotocol",
+  "@openai",
+  "@opentelemetry",
+  "ai",
+  "esbuild",
+  "gpt-tokenizer",
+  "js-tiktoken",
+  "langchain",
+  "openai",
+  "zod",
+];
 
 for (const name of FRAMEWORKS) await symlink(join(here, "node_modules", name), join(folder, "node_modules", name));
 await cp(join(here, "scripted-provider.mjs"), join(folder, "scripted-provider.mjs"));
@@ -41,7 +58,8 @@ test("every document but the changelog and tables can be read in one go", () => 
   const LONGEST = { "README.md": 160 };
   for (const [file, text] of texts) {
     const lines = text.split("\n").length - 1;
-    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/options.md", "docs/gateway-conformance.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
+    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/options.md", "docs/gateway-conformance.md"].includes(file))
+      assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
   }
 });
 
@@ -67,7 +85,8 @@ for (const [file, text] of texts) {
 
 test("every link leads somewhere, in the repository and in the package", async () => {
   const pages = [...texts].map(([file, text]) => [installed, file, text]);
-  for (const file of ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "www/README.md", ...shipped]) pages.push([root, file, await readFile(join(root, file), "utf8")]);
+  for (const file of ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "www/README.md", ...shipped])
+    pages.push([root, file, await readFile(join(root, file), "utf8")]);
   for (const [place, file, text] of pages) {
     for (const target of links(text)) {
       // There is no address of the project to lead to.
@@ -90,12 +109,16 @@ test("the package has the pictures that its documents show, and no other", async
 });
 
 test("the drawn pictures are as docs/images/draw.mjs draws them", async () => {
-  for (const [name, svg] of Object.entries(pictures())) assert.equal(await readFile(join(root, "docs", "images", name), "utf8"), svg, `${name}: node docs/images/draw.mjs`);
+  for (const [name, svg] of Object.entries(pictures()))
+    assert.equal(await readFile(join(root, "docs", "images", name), "utf8"), svg, `${name}: node docs/images/draw.mjs`);
 });
 
 test("every page says which kind it is, and the index lists it there", () => {
   const sections = texts.get("docs/README.md").split(/^## /m).slice(1);
-  assert.deepEqual(sections.map((section) => section.split("\n", 1)[0]), ["Tutorial", "How-to", "Explanation", "Reference"]);
+  assert.deepEqual(
+    sections.map((section) => section.split("\n", 1)[0]),
+    ["Tutorial", "How-to", "Explanation", "Reference"],
+  );
   for (const section of sections) {
     const kind = section.split("\n", 1)[0];
     for (const page of links(section)) {
@@ -115,7 +138,11 @@ test("the index and llms.txt lead to every document, and entries.md names every 
   const docs = shipped.filter((file) => file.startsWith("docs/") && file !== "docs/README.md");
   for (const index of ["docs/README.md", "llms.txt"]) {
     const led = links(texts.get(index)).map((target) => join(dirname(index), target.split("#")[0]));
-    assert.deepEqual(docs.filter((file) => !led.includes(file)), [], index);
+    assert.deepEqual(
+      docs.filter((file) => !led.includes(file)),
+      [],
+      index,
+    );
   }
   const entries = Object.keys(manifest.exports).filter((entry) => !/\.(wasm|json)$/.test(entry));
   for (const index of ["docs/entries.md", "llms.txt"]) {
@@ -125,11 +152,15 @@ test("the index and llms.txt lead to every document, and entries.md names every 
 });
 
 test("every error code has its place on the page of errors, with what it means and how to mend it, and errors name it", async () => {
-  const script = "const { ERROR_CODES, ContextWeaverError } = require('contextweaver'); JSON.stringify(ERROR_CODES.map((code) => [code, new ContextWeaverError(code, '').docs]))";
+  const script =
+    "const { ERROR_CODES, ContextWeaverError } = require('contextweaver'); JSON.stringify(ERROR_CODES.map((code) => [code, new ContextWeaverError(code, '').docs]))";
   const codes = JSON.parse((await run("node", ["-p", script], { cwd: folder })).stdout);
   const page = texts.get("docs/errors.md");
   const places = new Map([...page.matchAll(/^### `([A-Z_]+)`\n(.*) \*\*Mend:\*\* (.*)$/gm)].map(([, code, meaning, remedy]) => [code, [meaning, remedy]]));
-  assert.deepEqual([...places.keys()], codes.map(([code]) => code));
+  assert.deepEqual(
+    [...places.keys()],
+    codes.map(([code]) => code),
+  );
   for (const [code, told] of places) for (const said of told) assert.ok(said.length > 20, `${code}: ${said}`);
   for (const [code, docs] of codes) {
     const [file, anchor] = docs.split("#");
@@ -148,7 +179,13 @@ test("the skill says when to use it", () => {
 test("every section with figures names a benchmark that there is", async () => {
   const [intro, ...sections] = texts.get("docs/measurements.md").split(/^## /m);
   assert.match(intro, /Measured between .* 20\d\d on .* cores, Node/);
-  for (const section of [...sections, texts.get("docs/costs.md").split(/^## /m).find((one) => one.startsWith("Beside other ways"))]) {
+  for (const section of [
+    ...sections,
+    texts
+      .get("docs/costs.md")
+      .split(/^## /m)
+      .find((one) => one.startsWith("Beside other ways")),
+  ]) {
     const named = [...section.matchAll(/`(?:cargo xtask bench (\w+)|node benches\/([\w-]+)\.mjs)/g)].map(([, xtask, node]) => xtask ?? node);
     assert.ok(named.length > 0, section.split("\n", 1)[0]);
     for (const name of named) assert.ok(existsSync(join(root, "benches", `${name}.mjs`)), name);
@@ -157,13 +194,21 @@ test("every section with figures names a benchmark that there is", async () => {
 
 test("what costs.md says of this package is what the report of the benchmark says", async () => {
   const report = await readFile(join(root, "benches", "QUALITY.md"), "utf8");
-  const measured = (set, what, budget) => Number(new RegExp(`^\\| ${set} \\| ${what} at ${Number(budget.replace(",", "")) / 1000}k \\| \\d+ \\| ([\\d.]+)`, "m").exec(report)[1]);
+  const measured = (set, what, budget) =>
+    Number(new RegExp(`^\\| ${set} \\| ${what} at ${Number(budget.replace(",", "")) / 1000}k \\| \\d+ \\| ([\\d.]+)`, "m").exec(report)[1]);
   const rows = [...texts.get("docs/costs.md").matchAll(/^\| (.+?), ([\d,]+) \| 1\.00, 100 \| (\.\d+), (\d+) \|/gm)];
   assert.equal(rows.length, 8);
   let set;
   for (const [, about, budget, cost, recall] of rows) {
     if (about !== "the same") set = about.startsWith("four") ? "swe-mini, 4 joined" : "swe-mini";
-    for (const [stated, what] of [[100 * Number(cost), "cost"], [Number(recall), "recall"]]) assert.ok(Math.abs(stated - measured(set, what, budget)) <= 0.6, `${set} at ${budget}: ${what} is stated as ${stated}, measured ${measured(set, what, budget)}`);
+    for (const [stated, what] of [
+      [100 * Number(cost), "cost"],
+      [Number(recall), "recall"],
+    ])
+      assert.ok(
+        Math.abs(stated - measured(set, what, budget)) <= 0.6,
+        `${set} at ${budget}: ${what} is stated as ${stated}, measured ${measured(set, what, budget)}`,
+      );
   }
 });
 
@@ -175,7 +220,15 @@ test("the sizes in entries.md are those of bundles", async (t) => {
   assert.ok(rows.length >= 12, `${rows.length} rows`);
   for (const [, entry, names, ...stated] of rows) {
     const contents = `export { ${names} } from "${entry}";`;
-    const browser = await build({ stdin: { contents, resolveDir: folder }, bundle: true, minify: true, write: false, format: "esm", platform: "browser", logLevel: "silent" });
+    const browser = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: "esm",
+      platform: "browser",
+      logLevel: "silent",
+    });
     await writeFile(join(folder, "measured.mjs"), contents);
     const worker = await bundleWorker(join(folder, "measured.mjs"), { minify: true });
     const measured = [gzipped([browser.outputFiles[0].contents]), gzipped(worker.map(({ contents }) => contents))];
@@ -192,7 +245,17 @@ function gzipped(files) {
 }
 
 /** How a Worker is compiled: its globals are not those of a browser. */
-const WORKERS = ["--module", "ESNext", "--moduleResolution", "Bundler", "--lib", "ES2023,ESNext.Disposable", "--types", "@cloudflare/workers-types,node", "--skipLibCheck"];
+const WORKERS = [
+  "--module",
+  "ESNext",
+  "--moduleResolution",
+  "Bundler",
+  "--lib",
+  "ES2023,ESNext.Disposable",
+  "--types",
+  "@cloudflare/workers-types,node",
+  "--skipLibCheck",
+];
 const ANYWHERE = ["--module", "NodeNext", "--lib", "ES2023,DOM", "--typeRoots", join(here, "node_modules", "@types"), "--types", "node"];
 
 async function typeCheck(file, code, how = ANYWHERE) {
@@ -211,7 +274,12 @@ function links(text) {
 /** The anchors of the headings of a Markdown text. */
 function anchors(text) {
   const headings = text.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, "").matchAll(/^#+ (.*)$/gm);
-  return [...headings].map(([, heading]) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"));
+  return [...headings].map(([, heading]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
 }
 
 /** The fenced blocks of a Markdown text with the line their code begins on. */

@@ -46,7 +46,8 @@ function refusesToRestore(cw, assert, action) {
 /** Counts what is made and freed in the routing engine meanwhile. */
 function counted(engines, run) {
   const counts = { made: 0, freed: 0 };
-  const count = (key, work) =>
+  const count =
+    (key, work) =>
     (...args) => {
       const result = work(...args);
       counts[key] += 1;
@@ -56,9 +57,12 @@ function counted(engines, run) {
   const freed = ["catalog_free", "router_free"];
   const { call } = engines.routing;
   const spied = (glue) =>
-    new Proxy({}, {
-      get: (_, key) => (made.includes(key) ? count("made", glue[key]) : freed.includes(key) ? count("freed", glue[key]) : glue[key]),
-    });
+    new Proxy(
+      {},
+      {
+        get: (_, key) => (made.includes(key) ? count("made", glue[key]) : freed.includes(key) ? count("freed", glue[key]) : glue[key]),
+      },
+    );
   engines.routing.call = (work) => call.call(engines.routing, (glue) => work(spied(glue)));
   try {
     run();
@@ -247,7 +251,10 @@ export const recoveryCases = {
     const state = JSON.stringify(manager);
     trap(cw, assert, parts, "a panic");
     assert.equal(JSON.stringify(manager), state);
-    assert.deepEqual([manager.events.get(item_id).text, manager.events.get("result:big").text], [manager.drilldown(handle, { type: "search", text: "word", max_hits: 1 }).text, "words"]);
+    assert.deepEqual(
+      [manager.events.get(item_id).text, manager.events.get("result:big").text],
+      [manager.drilldown(handle, { type: "search", text: "word", max_hits: 1 }).text, "words"],
+    );
     assert.equal(manager.artifacts.bytes(artifact_ref).length, log.length + 3);
     assert.deepEqual([asked, manager.stats().hook_errors], [3, 3], "nobody is asked again");
     manager.free();
@@ -257,11 +264,20 @@ export const recoveryCases = {
     const data = btoa("some bytes ".repeat(3_000));
     const manager = new cw.ContextManager({ estimator: (text) => text.length });
     const messages = [
-      { role: "user", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } },
+        ],
+      },
       { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "t", arguments: "{}" } }] },
     ];
     manager.ingestMessages(messages, "openai-chat");
-    const content = [{ type: "image", data, mimeType: "image/png" }, { type: "resource", resource: { uri: "u:x", blob: data } }];
+    const content = [
+      { type: "image", data, mimeType: "image/png" },
+      { type: "resource", resource: { uri: "u:x", blob: data } },
+    ];
     manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content } });
     manager.ingestMessages([{ role: "user", content: "and now?" }], "openai-chat");
     const talk = [{ role: "user", content: [{ text: "hello", type: "text" }] }];
@@ -532,7 +548,8 @@ export const recoveryCases = {
         const copy = memory(cw);
         copy.import(JSON.stringify(store), { mode: "replace" });
         // So much that the replay log is folded into a snapshot.
-        for (let i = 0; i < 90; i += 1) await called(assert, copy, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
+        for (let i = 0; i < 90; i += 1)
+          await called(assert, copy, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
         const [full, { revision }] = [content(copy), copy.export()];
         trap(cw, assert, engines, what, "decisions");
         assert.deepEqual(content(copy), full);
@@ -544,7 +561,8 @@ export const recoveryCases = {
 
   async "decisions that were imported again and again are as they were"(cw, assert, engines) {
     const source = memory(cw);
-    for (let i = 0; i < 4; i += 1) await called(assert, source, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
+    for (let i = 0; i < 4; i += 1)
+      await called(assert, source, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
     const [snapshot, store] = [JSON.stringify(source), memory(cw)];
     for (let i = 0; i < 12; i += 1) {
       store.import(snapshot, { mode: "replace" });

@@ -14,7 +14,10 @@ const folder = await project("report");
 const entry = (name) => import(pathToFileURL(join(folder, "node_modules", "contextweaver", "dist", "node", `${name}.js`)).href);
 const cw = await entry("index");
 const { htmlReport } = await entry("report");
-const log = (await readFile(join(root, "examples/sessions/shop.jsonl"), "utf8")).trim().split("\n").map((line) => JSON.parse(line));
+const log = (await readFile(join(root, "examples/sessions/shop.jsonl"), "utf8"))
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
 const { query } = JSON.parse(await readFile(join(root, "examples/sessions/shop.meta.json"), "utf8")).queries.answer;
 const AS_GIVEN = { firewall: { threshold_tokens: 2 ** 24 } };
 const shop = (options = {}) => {
@@ -54,7 +57,16 @@ test("a report shows, byte for byte, the prompt that is sent", async () => {
   for (const piece of pages.flatMap(({ pieces }) => pieces)) {
     // Between sections stand empty lines alone; a letter that would be invisible is shown by its number.
     assert.match(sent.subarray(end, piece.start).toString(), /^\n*$/);
-    assert.equal(piece.text, cw.sanitizeText(sent.subarray(piece.start, piece.end).toString().replace(/^\n+|\n+$/g, "")), piece.label);
+    assert.equal(
+      piece.text,
+      cw.sanitizeText(
+        sent
+          .subarray(piece.start, piece.end)
+          .toString()
+          .replace(/^\n+|\n+$/g, ""),
+      ),
+      piece.label,
+    );
     end = piece.end;
   }
   assert.equal(end, sent.length);
@@ -112,11 +124,17 @@ test("a report has no secret and no withheld text, and is one file under its own
     for (const text of [SECRET, "payroll", "roadmap", "merger", "salaries"]) assert.ok(!html.includes(text), `${phase}: ${text}`);
     assert.equal(dataOf(html).title, HOSTILE);
     const markup = html.replace(/(<(script|style)\b[^>]*>).*?<\/\2>/gs, "$1");
-    assert.deepEqual([...markup.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag).join(" "), "html head meta meta meta meta title style body div p footer p script script".replace("meta meta meta meta title", "meta title meta meta meta meta"));
+    assert.deepEqual(
+      [...markup.matchAll(/<([a-z]+)/g)].map(([, tag]) => tag).join(" "),
+      "html head meta meta meta meta title style body div p footer p script script".replace("meta meta meta meta title", "meta title meta meta meta meta"),
+    );
     assert.doesNotMatch(markup, /\b(?:src|href)=|url\(/);
     const [, policy] = /Content-Security-Policy" content="([^"]+)"/.exec(html);
     assert.match(policy, /^default-src 'none'; script-src 'sha256-[\w+/=]+'; style-src 'sha256-[\w+/=]+'; base-uri 'none'; form-action 'none'$/);
-    for (const [tag, pattern] of [["script", /<script type="module">(.*?)<\/script>/s], ["style", /<style>(.*?)<\/style>/s]]) {
+    for (const [tag, pattern] of [
+      ["script", /<script type="module">(.*?)<\/script>/s],
+      ["style", /<style>(.*?)<\/style>/s],
+    ]) {
       const hash = createHash("sha256").update(pattern.exec(html)[1]).digest("base64");
       assert.ok(policy.includes(`${tag}-src 'sha256-${hash}'`), tag);
     }
@@ -173,7 +191,10 @@ test("a report opens from the disk, asks for nothing and shows every view", asyn
   const file = join(folder, "report.html");
   await writeFile(file, await manager.report({ format: "html", phase: "answer", query, budget_tokens: 6000, title: HOSTILE, what_if: 3 }));
   manager.free();
-  for (const [width, colorScheme] of [[1280, "light"], [390, "dark"]]) {
+  for (const [width, colorScheme] of [
+    [1280, "light"],
+    [390, "dark"],
+  ]) {
     const context = await browser.newContext({ viewport: { width, height: 844 }, colorScheme, offline: true });
     const tab = await context.newPage();
     const problems = [];

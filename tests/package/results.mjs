@@ -89,7 +89,10 @@ export const resultCases = {
     assert.equal(pages.map((slice) => slice.text).join("\n"), LOG);
     for (const slice of [...heads, ...pages]) assert.ok(slice.tokens <= 300, `${slice.tokens} tokens`);
     const edges = pages.map(({ start, end }) => [start, end]);
-    assert.ok(edges.every(([start], i) => start === (i === 0 ? 0 : edges[i - 1][1])), "nothing twice, nothing left out");
+    assert.ok(
+      edges.every(([start], i) => start === (i === 0 ? 0 : edges[i - 1][1])),
+      "nothing twice, nothing left out",
+    );
     const last = pages.at(-1);
     assert.deepEqual([last.end, last.total, last.truncated, last.next], [400, 400, false, undefined]);
     const none = m.drilldown(handle, { type: "lines" }, { max_tokens: 0 });
@@ -102,13 +105,19 @@ export const resultCases = {
     const views = m.artifacts.views(handle);
     assert.deepEqual(views, envelope.views);
     assert.ok(views[0].label.startsWith("Error at 120"), views[0].label);
-    assert.ok(views.every((view) => view.artifact_ref.handle === handle && view.view_id.startsWith(`${handle}:`)), "ids");
+    assert.ok(
+      views.every((view) => view.artifact_ref.handle === handle && view.view_id.startsWith(`${handle}:`)),
+      "ids",
+    );
     const lines = new Set();
     for (const { selector } of views) {
       const { text: part, unit } = m.drilldown(handle, selector);
       if (unit === "lines") for (const line of part.split("\n")) lines.add(line);
     }
-    assert.ok(LINES.every((line) => lines.has(line)), "every line is in a view");
+    assert.ok(
+      LINES.every((line) => lines.has(line)),
+      "every line is in a view",
+    );
     assert.equal(JSON.stringify(cw.ContextManager.fromJSON(m.toJSON()).artifacts.views(handle)), JSON.stringify(views));
     m.artifacts.put({ handle: "binary", content: new Uint8Array([0, 255, 1]) });
     assert.deepEqual(m.artifacts.views("binary"), []);
@@ -228,7 +237,10 @@ export const resultCases = {
     assert.match(large.artifact_ref, /^artifact:compact:[0-9a-f]{16}$/);
     assert.equal(text(m.artifacts.bytes(large.artifact_ref)), LOG);
     assert.ok(m.drilldown(large.artifact_ref, { type: "search", text: ORDER }).total === 1, "to be looked into");
-    assert.deepEqual(m.artifacts.views(large.artifact_ref).map((view) => view.label), large.views.map((view) => view.label));
+    assert.deepEqual(
+      m.artifacts.views(large.artifact_ref).map((view) => view.label),
+      large.views.map((view) => view.label),
+    );
     assert.deepEqual(m.compact(LOG, { budget_tokens: 100 }), large);
     assert.equal(m.artifacts.list().length, 1, "the same text is stored once");
     const kept = m.compact(JSON.parse(JSON_TEXT), { keep: ["page"] });
@@ -305,7 +317,9 @@ export const resultCases = {
   },
 
   "a function that fails costs its part of a digest, not the result"(cw, assert) {
-    const fails = () => { throw new Error(`quotes ${LOG}`); };
+    const fails = () => {
+      throw new Error(`quotes ${LOG}`);
+    };
     for (const options of [{ summarizer: fails }, { extractor: { extract: fails, name: "mine" } }]) {
       const { m, added, envelope, handle } = withResult(cw, LOG, options);
       assert.equal(envelope.status, "partial");

@@ -24,7 +24,11 @@ function talked(turns, options) {
   }
   return manager;
 }
-const inForce = (manager) => manager.rules().filter(({ state }) => state === "in_force").map(({ text }) => text);
+const inForce = (manager) =>
+  manager
+    .rules()
+    .filter(({ state }) => state === "in_force")
+    .map(({ text }) => text);
 
 test("rules are added, corrected and forgotten, and prompts follow", () => {
   const manager = talked(["Never push to main. Ask me above 200 euros."]);
@@ -63,12 +67,13 @@ test("what is wrong is refused with a code, a path and a hint", () => {
     [() => new ContextManager({ rules: { finder: true } }), { code: "UNKNOWN_FIELD", path: "/rules/finder" }],
   ];
   const before = JSON.stringify(manager);
-  for (const [act, expected] of refused) assert.throws(act, (error) => {
-    const { hint, ...rest } = expected;
-    for (const [key, value] of Object.entries(rest)) assert.equal(error[key], value, `${act}: ${error.code} ${error.path} ${error.message}`);
-    if (hint) assert.match(error.hint ?? "", hint);
-    return true;
-  });
+  for (const [act, expected] of refused)
+    assert.throws(act, (error) => {
+      const { hint, ...rest } = expected;
+      for (const [key, value] of Object.entries(rest)) assert.equal(error[key], value, `${act}: ${error.code} ${error.path} ${error.message}`);
+      if (hint) assert.match(error.hint ?? "", hint);
+      return true;
+    });
   assert.equal(JSON.stringify(manager), before);
   manager.addRule({ text: "Never.", id: "mine" });
   assert.throws(() => manager.addRule({ text: "Always.", id: "mine" }), { code: "DUPLICATE_ID", path: "/id" });
@@ -86,7 +91,10 @@ test("a function finds what is stated; where it says nothing or throws, the buil
   const manager = talked(turns, { rules: { find } });
   assert.deepEqual(inForce(manager), ["The blue one is for guests.", "Water it on Mondays.", "Never answer after nine.", "Always throw it away."]);
   const pack = manager.build(ANSWER);
-  assert.ok(pack.warnings.some((warning) => warning.includes("/rules/find") && warning.includes("u4")), pack.warnings?.join());
+  assert.ok(
+    pack.warnings.some((warning) => warning.includes("/rules/find") && warning.includes("u4")),
+    pack.warnings?.join(),
+  );
   assert.equal(manager.build(ANSWER).warnings, undefined, "it is said once");
   assert.match(pack.prompt, /\n- Water it on Mondays\. \(u1\)/, "words that no turn has are said");
   assert.deepEqual(seen, ["u1", "u2", "u3", "u4"], "each turn is asked for once");
@@ -105,7 +113,10 @@ test("a function finds what is stated; where it says nothing or throws, the buil
 test("sessions keep what was added, corrected and forgotten", async (t) => {
   const folder = await temporaryFolder("rules");
   t.after(() => rm(folder, { recursive: true, force: true }));
-  for (const [name, store] of [["memory", memoryStore()], ["files", fileStore(folder)]]) {
+  for (const [name, store] of [
+    ["memory", memoryStore()],
+    ["files", fileStore(folder)],
+  ]) {
     const options = { budget: { answer: 1_000 } };
     const session = await openSession(store.session("s1"), options);
     session.manager.ingest(turn("u1", "Never push to main. Call me Jo. Ask me above 200 euros."));
@@ -136,15 +147,35 @@ test("a handoff carries what is in force, and recall says whether it is", () => 
   const manager = talked(turns);
   manager.addRule({ text: "Never name a customer." });
   const { pack, markdown } = manager.handoff();
-  assert.deepEqual(pack.rules.map(({ id }) => id), ["u2#1", "u3#1", "rule:0"]);
-  assert.match(markdown, /## Rules in force\n- Call me Jo\. \(u2\)\n- From now on only refunds above 350 euros go to me first\. \(u3\)\n- Never name a customer\. \(added\)\n/);
+  assert.deepEqual(
+    pack.rules.map(({ id }) => id),
+    ["u2#1", "u3#1", "rule:0"],
+  );
+  assert.match(
+    markdown,
+    /## Rules in force\n- Call me Jo\. \(u2\)\n- From now on only refunds above 350 euros go to me first\. \(u3\)\n- Never name a customer\. \(added\)\n/,
+  );
   assert.ok(!markdown.includes("200 euros") && pack.token_estimate <= 1_500);
   const small = manager.handoff({ budget_tokens: 60 });
-  assert.ok(small.pack.rules.some(({ text }) => text === "Never name a customer."), "what was added goes first");
+  assert.ok(
+    small.pack.rules.some(({ text }) => text === "Never name a customer."),
+    "what was added goes first",
+  );
 
   const { text, rules } = manager.recall("refunds above 200 euros");
-  assert.deepEqual(rules.map(({ id, state }) => [id, state]), [["u3#1", "in_force"], ["u1#1", "replaced"]]);
-  assert.ok(text.startsWith("[STANDING INSTRUCTIONS]\n- From now on only refunds above 350 euros go to me first. (u3)\n- no longer in force, replaced by u3#1: Refunds above 200 euros go to me first. (u1)"), text);
+  assert.deepEqual(
+    rules.map(({ id, state }) => [id, state]),
+    [
+      ["u3#1", "in_force"],
+      ["u1#1", "replaced"],
+    ],
+  );
+  assert.ok(
+    text.startsWith(
+      "[STANDING INSTRUCTIONS]\n- From now on only refunds above 350 euros go to me first. (u3)\n- no longer in force, replaced by u3#1: Refunds above 200 euros go to me first. (u1)",
+    ),
+    text,
+  );
   const named = manager.recall("may I name the customer?");
   assert.equal(named.rules[0].text, "Never name a customer.");
   assert.deepEqual(manager.recall("a grey sea").rules, []);

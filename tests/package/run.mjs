@@ -20,9 +20,27 @@ const LIMIT = IS_LONG ? 3_600_000 : 600_000;
 /** Files that ask again what others ask of Chromium. One file of the page in Firefox shows that it runs there. */
 const OF_LONG_RUNS = ["page-firefox", "page-firefox-mcp", "page-firefox-story", "page-firefox-tools"];
 /** Files that take minutes begin first, so that none runs alone at the end. */
-const LONGEST = ["message-oracles", "message-oracles-sdks", ...OF_LONG_RUNS, "gateway", "proxy", "proxy-stored", "storage-attack", "gateway-inspector", "audit", "hook", "inspect", "cli", "random-logs", "quality-report"];
+const LONGEST = [
+  "message-oracles",
+  "message-oracles-sdks",
+  ...OF_LONG_RUNS,
+  "gateway",
+  "proxy",
+  "proxy-stored",
+  "storage-attack",
+  "gateway-inspector",
+  "audit",
+  "hook",
+  "inspect",
+  "cli",
+  "random-logs",
+  "quality-report",
+];
 
-const all = (await readdir(folder)).filter((name) => name.endsWith(END)).map((name) => name.slice(0, -END.length)).sort();
+const all = (await readdir(folder))
+  .filter((name) => name.endsWith(END))
+  .map((name) => name.slice(0, -END.length))
+  .sort();
 const rank = (name) => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length);
 const left = IS_LONG ? [] : OF_LONG_RUNS;
 const waiting = (names.length > 0 ? names : all.filter((name) => !left.includes(name))).sort((one, other) => rank(one) - rank(other));

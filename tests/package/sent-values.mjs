@@ -49,15 +49,49 @@ export const SENT = [
   // What JSON.stringify would refuse, or says nothing of.
   ["a BigInt", () => ({ id: 725653563933458433n }), { id: "725653563933458433" }, ["VALUE_REPAIRED"]],
   ["a cycle", cycle, { name: "a", self: "[circular]" }, ["VALUE_REPAIRED"]],
-  ["a getter that throws", () => ({ a: 1, get b() { return thrower(); } }), { a: 1, b: "[cannot be read]" }, ["VALUE_REPAIRED"]],
+  [
+    "a getter that throws",
+    () => ({
+      a: 1,
+      get b() {
+        return thrower();
+      },
+    }),
+    { a: 1, b: "[cannot be read]" },
+    ["VALUE_REPAIRED"],
+  ],
   ["a toJSON that throws", () => [{ toJSON: thrower }], ["[cannot be read]"], ["VALUE_REPAIRED"]],
   ["a proxy that throws", () => [new Proxy({}, { ownKeys: thrower })], ["[cannot be read]"], ["VALUE_REPAIRED"]],
-  ["a proxy that is revoked", () => { const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); return [proxy]; }, ["[cannot be read]"], ["VALUE_REPAIRED"]],
+  [
+    "a proxy that is revoked",
+    () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      return [proxy];
+    },
+    ["[cannot be read]"],
+    ["VALUE_REPAIRED"],
+  ],
   ["bytes", () => new Uint8Array([1, 2, 3]), "AQID", []],
-  ["an error", () => ({ error: Object.assign(new RangeError("not found"), { code: "E_7" }) }), { error: { name: "RangeError", message: "not found", code: "E_7" } }, ["VALUE_REPAIRED"]],
-  ["an error with a cause", () => new Error("outer", { cause: new Error("inner") }), { name: "Error", message: "outer", cause: { name: "Error", message: "inner" } }, ["VALUE_REPAIRED", "VALUE_REPAIRED"]],
+  [
+    "an error",
+    () => ({ error: Object.assign(new RangeError("not found"), { code: "E_7" }) }),
+    { error: { name: "RangeError", message: "not found", code: "E_7" } },
+    ["VALUE_REPAIRED"],
+  ],
+  [
+    "an error with a cause",
+    () => new Error("outer", { cause: new Error("inner") }),
+    { name: "Error", message: "outer", cause: { name: "Error", message: "inner" } },
+    ["VALUE_REPAIRED", "VALUE_REPAIRED"],
+  ],
   // Texts that were cut in the middle of a character.
-  ["half of an emoji", () => ({ text: "cut \ud83d", long: `${"x".repeat(300)}\ude00` }), { text: "cut \ufffd", long: `${"x".repeat(300)}\ufffd` }, ["TEXT_REPAIRED", "TEXT_REPAIRED"]],
+  [
+    "half of an emoji",
+    () => ({ text: "cut \ud83d", long: `${"x".repeat(300)}\ude00` }),
+    { text: "cut \ufffd", long: `${"x".repeat(300)}\ufffd` },
+    ["TEXT_REPAIRED", "TEXT_REPAIRED"],
+  ],
   ["half of an emoji in a key", () => ({ "a\udc00": 1 }), { "a\ufffd": 1 }, ["TEXT_REPAIRED"]],
 ];
 
@@ -65,7 +99,15 @@ export const SENT = [
 export const CUT = [
   ["10,000 levels", () => deep(10_000), /nested deeper than/],
   ["a proxy without end", endless, /nested deeper than/],
-  ["a sparse array", () => { const list = [1]; list.length = 2 ** 32 - 1; return list; }, /^\[1\]$/],
+  [
+    "a sparse array",
+    () => {
+      const list = [1];
+      list.length = 2 ** 32 - 1;
+      return list;
+    },
+    /^\[1\]$/,
+  ],
 ];
 
 /** What a value is expected to become. */

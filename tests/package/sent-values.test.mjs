@@ -19,7 +19,9 @@ import { CUT, SENT, wanted } from "./sent-values.mjs";
 
 const ENTRIES = ["ai-sdk", "anthropic", "langchain", "mastra", "openai", "openai-agents"];
 const lines = ENTRIES.map((name) => `export { contextWeaver as ${name.replace("-", "_")} } from "contextweaver/${name}";`);
-const folder = await project("sent-values", { "entry.mjs": [...lines, 'export * from "contextweaver"; export { firewalled } from "contextweaver/mcp";'].join("\n") });
+const folder = await project("sent-values", {
+  "entry.mjs": [...lines, 'export * from "contextweaver"; export { firewalled } from "contextweaver/mcp";'].join("\n"),
+});
 const cw = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const result = (value) => [
@@ -36,14 +38,25 @@ test("values in messages become what JSON.stringify makes of them, or text", () 
       const manager = new cw.ContextManager();
       const { warnings } = manager[method](result(make()), "ai-sdk-model");
       assert.deepEqual(written(manager), wanted(make, expected), name);
-      assert.deepEqual(warnings.map(({ code }) => code), codes, name);
-      assert.ok(warnings.every(({ path, message }) => path.startsWith(PLACE) && !message.includes("secret")), name);
+      assert.deepEqual(
+        warnings.map(({ code }) => code),
+        codes,
+        name,
+      );
+      assert.ok(
+        warnings.every(({ path, message }) => path.startsWith(PLACE) && !message.includes("secret")),
+        name,
+      );
       // The next turn is compared with it, and costs nothing new.
       const next = [...result(make()), { role: "assistant", content: "seen" }];
       if (method === "syncMessages") assert.deepEqual(manager.syncMessages(next, "ai-sdk-model").superseded, [], name);
       manager.free();
     }
-    assert.deepEqual(cw.messagesToItems(result(make()), "ai-sdk-model").warnings.map(({ code }) => code), codes, name);
+    assert.deepEqual(
+      cw.messagesToItems(result(make()), "ai-sdk-model").warnings.map(({ code }) => code),
+      codes,
+      name,
+    );
   }
 });
 
@@ -51,14 +64,27 @@ test("what is too deep or too long is cut, with a warning", () => {
   for (const [name, make, pattern] of CUT) {
     const manager = new cw.ContextManager();
     const { warnings } = manager.syncMessages(result(make()), "ai-sdk-model");
-    assert.ok(warnings.some(({ code }) => code === "VALUE_CUT"), name);
+    assert.ok(
+      warnings.some(({ code }) => code === "VALUE_CUT"),
+      name,
+    );
     assert.match(new TextDecoder().decode(manager.artifacts.bytes("artifact:result:c").subarray(0, 10_000)), pattern, name);
     manager.free();
   }
   const manager = new cw.ContextManager();
   const long = `${"one more line of it\n".repeat(500_000)}`;
-  const { warnings } = manager.syncMessages([{ role: "user", content: "x" }, { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] }, { role: "tool", tool_call_id: "c", content: long }], "openai-chat");
-  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["VALUE_CUT", "/messages/2/content"]]);
+  const { warnings } = manager.syncMessages(
+    [
+      { role: "user", content: "x" },
+      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "c", content: long },
+    ],
+    "openai-chat",
+  );
+  assert.deepEqual(
+    warnings.map(({ code, path }) => [code, path]),
+    [["VALUE_CUT", "/messages/2/content"]],
+  );
   const kept = new TextDecoder().decode(manager.artifacts.bytes("artifact:result:c"));
   assert.match(kept.slice(-80), /\[the last \d+ characters are left out\]$/);
   assert.ok(kept.length > 8_000_000);
@@ -90,10 +116,16 @@ test("halves of characters are repaired wherever text comes in", async () => {
   assert.deepEqual(warnings, [{ code: "TEXT_REPAIRED", message: warnings[0].message, path: "/messages/0/content" }]);
   const built = manager.buildMessages({ phase: "answer", format: "openai-chat", budget_tokens: 1_000, query: half });
   assert.equal(built.messages[0].content, whole);
-  assert.deepEqual(manager.build({ phase: "answer", query: half }).warnings, ["/query: half of a surrogate pair is U+FFFD: a text was cut in the middle of a character"]);
+  assert.deepEqual(manager.build({ phase: "answer", query: half }).warnings, [
+    "/query: half of a surrogate pair is U+FFFD: a text was cut in the middle of a character",
+  ]);
   const raw = manager.ingestToolResult({ tool_call_id: "r", tool_name: "t", raw_output: half });
   assert.deepEqual([raw.item.text, raw.envelope.provenance.warnings], [whole, [{ code: "text-repaired", path: "/raw_output" }]]);
-  const mcp = manager.ingestMcpResult({ tool_call_id: "m", tool_name: "t", result: { content: [{ type: "text", text: half }], structuredContent: { mean: NaN } } });
+  const mcp = manager.ingestMcpResult({
+    tool_call_id: "m",
+    tool_name: "t",
+    result: { content: [{ type: "text", text: half }], structuredContent: { mean: NaN } },
+  });
   assert.deepEqual([mcp.item.text.split("\n")[0], mcp.envelope.provenance.warnings.map(({ code }) => code)], [whole, ["text-repaired", "value-repaired"]]);
   const apart = cw.mcpResultToEnvelope({ content: [{ type: "text", text: half }] }, "t");
   assert.deepEqual([apart.full_text, apart.warnings[0].code, apart.warnings[0].path], [whole, "text-repaired", "/result/content/0/text"]);
@@ -103,7 +135,10 @@ test("halves of characters are repaired wherever text comes in", async () => {
 test("a client that is firewalled answers whatever the server and the model send", async () => {
   for (const [name, make] of SENT) {
     const manager = new cw.ContextManager();
-    const client = { callTool: async () => ({ content: [{ type: "text", text: "cut \ud83d" }], structuredContent: { value: make() } }), listTools: async () => ({ tools: [] }) };
+    const client = {
+      callTool: async () => ({ content: [{ type: "text", text: "cut \ud83d" }], structuredContent: { value: make() } }),
+      listTools: async () => ({ tools: [] }),
+    };
     const answer = await cw.firewalled(client, manager).callTool({ name: "t", arguments: { q: make(), text: "cut \ud83d" } });
     assert.equal(answer.content[0].text, "cut \ufffd", name);
     assert.equal(manager.events.count(), 2, name);
@@ -115,19 +150,27 @@ const USAGE = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const said = (...content) => ({ content, finishReason: { unified: content[0].type === "tool-call" ? "tool-calls" : "stop" }, usage: USAGE, warnings: [] });
 const modelOf = (Model) => {
   const prompts = [];
-  const doGenerate = async ({ prompt }) => (prompts.push(prompt) === 1 ? said({ type: "tool-call", toolCallId: "c1", toolName: "f", input: "{}" }) : said({ type: "text", text: "done" }));
+  const doGenerate = async ({ prompt }) =>
+    prompts.push(prompt) === 1 ? said({ type: "tool-call", toolCallId: "c1", toolName: "f", input: "{}" }) : said({ type: "text", text: "done" });
   return Object.assign(new Model({ doGenerate }), { prompts });
 };
 const outputOf = ({ prompts }) => prompts[1].at(-1).content[0].output.value;
 
-for (const [version, sdk, Model, stop] of [[6, ai6, MockLanguageModelV3, ai6.stepCountIs], [7, ai7, MockLanguageModelV4, ai7.isStepCount]]) {
+for (const [version, sdk, Model, stop] of [
+  [6, ai6, MockLanguageModelV3, ai6.stepCountIs],
+  [7, ai7, MockLanguageModelV4, ai7.isStepCount],
+]) {
   for (const how of ["prepareStep", "middleware"]) {
     test(`AI SDK ${version}, ${how}: no value of a tool ends the loop that does not end it alone`, async () => {
       const run = async (make, context) => {
         const model = modelOf(Model);
         const tools = { f: sdk.tool({ description: "f", inputSchema: z.object({}), execute: async () => make() }) };
         const weaver = context && cw.ai_sdk(how === "prepareStep" ? { tools, budget_tokens: 8_000 } : { budget_tokens: 8_000 });
-        const given = !weaver ? { model, tools } : how === "prepareStep" ? { model, tools: weaver.tools, prepareStep: weaver.prepareStep } : { model: sdk.wrapLanguageModel({ model, middleware: weaver }), tools };
+        const given = !weaver
+          ? { model, tools }
+          : how === "prepareStep"
+            ? { model, tools: weaver.tools, prepareStep: weaver.prepareStep }
+            : { model: sdk.wrapLanguageModel({ model, middleware: weaver }), tools };
         const { text } = await sdk.generateText({ ...given, stopWhen: stop(3), prompt: "x", maxRetries: 0 });
         weaver?.free();
         return { text, model };
@@ -148,7 +191,16 @@ test("Mastra: no value of a tool ends the loop that does not end it alone", asyn
     const model = modelOf(MockLanguageModelV3);
     const tools = { f: createTool({ id: "f", description: "f", inputSchema: z.object({}), execute: async () => make() }) };
     const agent = new Agent({ id: "a", name: "a", instructions: "Be brief.", model, tools, ...(weaver && { inputProcessors: [weaver] }) });
-    agent.__setLogger({ debug() {}, info() {}, warn() {}, error() {}, trackException() {}, child() { return this; } });
+    agent.__setLogger({
+      debug() {},
+      info() {},
+      warn() {},
+      error() {},
+      trackException() {},
+      child() {
+        return this;
+      },
+    });
     const answer = await agent.generate("x", { maxSteps: 3 });
     weaver?.free();
     if (answer.error) throw answer.error;
@@ -163,21 +215,57 @@ test("Mastra: no value of a tool ends the loop that does not end it alone", asyn
 const HALF = "cut \ud83d";
 const CALL = { id: "c1", name: "f", input: { q: HALF } };
 const TEXTS = {
-  anthropic: async (weaver) => weaver({ budget_tokens: 8_000, tools: [] }).fit({ model: "m", max_tokens: 10, messages: [{ role: "user", content: HALF }, { role: "assistant", content: [{ type: "tool_use", ...CALL }] }, { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: HALF }] }] }),
-  openai: async (weaver) => weaver({ budget_tokens: 8_000, tools: [] }).fit({ model: "m", messages: [{ role: "user", content: HALF }, { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: JSON.stringify(CALL.input) } }] }, { role: "tool", tool_call_id: "c1", content: HALF }] }),
+  anthropic: async (weaver) =>
+    weaver({ budget_tokens: 8_000, tools: [] }).fit({
+      model: "m",
+      max_tokens: 10,
+      messages: [
+        { role: "user", content: HALF },
+        { role: "assistant", content: [{ type: "tool_use", ...CALL }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c1", content: HALF }] },
+      ],
+    }),
+  openai: async (weaver) =>
+    weaver({ budget_tokens: 8_000, tools: [] }).fit({
+      model: "m",
+      messages: [
+        { role: "user", content: HALF },
+        { role: "assistant", content: null, tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: JSON.stringify(CALL.input) } }] },
+        { role: "tool", tool_call_id: "c1", content: HALF },
+      ],
+    }),
   "openai-agents": async (weaver) => {
     const made = weaver({ budget_tokens: 8_000 });
     let sent;
-    const input = [{ type: "message", role: "user", content: HALF }, { type: "function_call", callId: "c1", name: "f", arguments: "{}", status: "completed" }, { type: "function_call_result", callId: "c1", name: "f", status: "completed", output: { type: "text", text: HALF } }];
-    await made.serve({ getResponse: async (request) => ((sent = request), {}), getStreamedResponse() {} }).getResponse({ input, tools: made.tools([]), handoffs: [], modelSettings: {} });
+    const input = [
+      { type: "message", role: "user", content: HALF },
+      { type: "function_call", callId: "c1", name: "f", arguments: "{}", status: "completed" },
+      { type: "function_call_result", callId: "c1", name: "f", status: "completed", output: { type: "text", text: HALF } },
+    ];
+    await made
+      .serve({ getResponse: async (request) => ((sent = request), {}), getStreamedResponse() {} })
+      .getResponse({ input, tools: made.tools([]), handoffs: [], modelSettings: {} });
     return sent.input;
   },
   langchain: async (weaver) => {
     const odd = { cycle: undefined, n: 1n };
     odd.cycle = odd;
-    const messages = [new HumanMessage(HALF), new AIMessage({ content: "", tool_calls: [{ ...CALL, args: CALL.input, type: "tool_call" }] }), new ToolMessage({ tool_call_id: "c1", name: "f", content: HALF }), new HumanMessage({ content: [{ type: "custom", odd }, { type: "text", text: HALF }] })];
+    const messages = [
+      new HumanMessage(HALF),
+      new AIMessage({ content: "", tool_calls: [{ ...CALL, args: CALL.input, type: "tool_call" }] }),
+      new ToolMessage({ tool_call_id: "c1", name: "f", content: HALF }),
+      new HumanMessage({
+        content: [
+          { type: "custom", odd },
+          { type: "text", text: HALF },
+        ],
+      }),
+    ];
     let sent;
-    await weaver({ budget_tokens: 8_000 }).wrapModelCall({ messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: {} }, (request) => (sent = request));
+    await weaver({ budget_tokens: 8_000 }).wrapModelCall(
+      { messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: {} },
+      (request) => (sent = request),
+    );
     return sent.messages.map(({ content }) => content);
   },
 };
@@ -213,9 +301,12 @@ const REQUESTS = [
   '{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"rawid","arguments":{}}}',
   '{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"seen","arguments":{"id":725653563933458433,"text":"half \\ud83d of it","same":"725653563933458433"}}}',
 ];
-const HELLO = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}';
+const HELLO =
+  '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}';
 function holdsNumbers(answers) {
-  const [listed, raw, seen] = [2, 3, 4].map((id) => answers.find((line) => new RegExp(`"id":${id}\\b`).test(line)) ?? assert.fail(`no answer to ${id}: ${answers}`));
+  const [listed, raw, seen] = [2, 3, 4].map(
+    (id) => answers.find((line) => new RegExp(`"id":${id}\\b`).test(line)) ?? assert.fail(`no answer to ${id}: ${answers}`),
+  );
   assert.match(listed, /"maximum":9223372036854775807/);
   assert.ok(listed.includes("cut \ufffd") || listed.includes("cut \\ufffd"), listed);
   assert.match(raw, /"id":725653563933458433,"least":-9223372036854775808,"most":18446744073709551615,"n":1.5/);
@@ -256,7 +347,9 @@ for (const kind of ["stdio", "http"]) {
     const child = spawn(process.execPath, [BIN, "gateway", "--config", config], { stdio: ["pipe", "pipe", "ignore"] });
     t.after(() => child.kill());
     let out = "";
-    const answered = new Promise((done) => child.stdout.on("data", (data) => ((out += data), [2, 3, 4].every((id) => new RegExp(`"id":${id}\\b`).test(out)) && done())));
+    const answered = new Promise((done) =>
+      child.stdout.on("data", (data) => ((out += data), [2, 3, 4].every((id) => new RegExp(`"id":${id}\\b`).test(out)) && done())),
+    );
     child.stdin.write(`${HELLO}\n`);
     await new Promise((done) => child.stdout.once("data", done));
     child.stdin.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}\n${REQUESTS.join("\n")}\n`);
@@ -265,7 +358,9 @@ for (const kind of ["stdio", "http"]) {
 
     const served = spawn(process.execPath, [BIN, "gateway", "--config", config, "--http", "--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
     t.after(() => served.kill());
-    const address = await new Promise((done) => served.stdout.on("data", (data) => /listening on (\S+)/.test(data) && done(/listening on (\S+)/.exec(data)[1])));
+    const address = await new Promise((done) =>
+      served.stdout.on("data", (data) => /listening on (\S+)/.test(data) && done(/listening on (\S+)/.exec(data)[1])),
+    );
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
     const post = (body, more) => fetch(address, { method: "POST", headers: { ...headers, ...more }, body });
     const begun = await post(HELLO);

@@ -7,7 +7,12 @@ const NAME = "ghp_N7wQ2eR9tY4uI8oP3aS6dF1gH5jK0lZxCvBm";
 const item = { id: "u9", kind: "user_turn", text: "an attack" };
 export const BODIES = { append: { items: [item] }, build: { build: { phase: "answer" } } };
 
-const post = (path, body, headers = {}) => ({ method: "POST", path, headers: { "content-type": "application/json", ...headers }, body: typeof body === "string" ? body : JSON.stringify(body) });
+const post = (path, body, headers = {}) => ({
+  method: "POST",
+  path,
+  headers: { "content-type": "application/json", ...headers },
+  body: typeof body === "string" ? body : JSON.stringify(body),
+});
 const as = (tenant, request) => ({ ...request, headers: { authorization: `Bearer ${TOKENS[tenant]}`, ...request.headers } });
 const append = "/v1/sessions/secret/append";
 
@@ -16,7 +21,10 @@ export const ATTACKS = {
   "no token": [post(append, BODIES.append), 401],
   "an empty token": [{ ...post(append, BODIES.append), headers: { authorization: "Bearer ", "content-type": "application/json" } }, 401],
   "a wrong token": [{ ...post(append, BODIES.append), headers: { authorization: `Bearer ${TOKENS.ada}x`, "content-type": "application/json" } }, 401],
-  "half of a token": [{ ...post(append, BODIES.append), headers: { authorization: `Bearer ${TOKENS.ada.slice(0, 8)}`, "content-type": "application/json" } }, 401],
+  "half of a token": [
+    { ...post(append, BODIES.append), headers: { authorization: `Bearer ${TOKENS.ada.slice(0, 8)}`, "content-type": "application/json" } },
+    401,
+  ],
   "another scheme": [{ ...post(append, BODIES.append), headers: { authorization: `Basic ${TOKENS.ada}`, "content-type": "application/json" } }, 401],
   "the token in the query": [post(`${append}?token=${TOKENS.ada}`, BODIES.append), 401],
   "the token of another tenant": [as("bob", post(append, BODIES.append)), 404],
@@ -41,7 +49,7 @@ export const ATTACKS = {
   "a large body": [as("ada", post(append, { items: [{ ...item, text: "x".repeat(70_000) }] })), [413, 0]],
   "a large body that says so": [as("ada", post(append, BODIES.append, { "content-length": "9999999999" })), [413, 0]],
   "no JSON": [as("ada", post(append, "{")), 400],
-  "nothing": [as("ada", post(append, "")), 400],
+  nothing: [as("ada", post(append, "")), 400],
   "a list": [as("ada", post(append, "[]")), 422],
   null: [as("ada", post(append, "null")), 422],
   "another media type": [as("ada", post(append, BODIES.append, { "content-type": "text/plain" })), 415],
@@ -51,7 +59,10 @@ export const ATTACKS = {
   "a huge sequence": [as("ada", post(append, `{"items":[],"if_sequence":1e300}`)), 422],
   "a negative sequence": [as("ada", post(append, `{"items":[],"if_sequence":-1}`)), 422],
   "a huge budget": [as("ada", post("/v1/sessions/secret/build", { build: { phase: "answer", budget_tokens: 1e15 } })), 422],
-  "deep JSON": [as("ada", post(append, `{"items":[{"id":"u9","kind":"user_turn","text":"x","metadata":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}}]}`)), [400, 422]],
+  "deep JSON": [
+    as("ada", post(append, `{"items":[{"id":"u9","kind":"user_turn","text":"x","metadata":{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}}]}`)),
+    [400, 422],
+  ],
   "a key of a prototype": [as("ada", post(append, `{"__proto__":{"tenant":"bob"},"items":[]}`)), 422],
   "a key of a prototype in options": [as("ada", post("/v1/sessions", `{"id":"x","options":{"__proto__":{"a":1}}}`)), 422],
   "an unknown field": [as("ada", post(append, { item })), 422],
@@ -65,7 +76,10 @@ export const ATTACKS = {
   "an option with a function's name": [as("ada", post("/v1/sessions", { id: "x", options: { clock: "Date.now" } })), 403],
   "a summarizer that is no name": [as("ada", post("/v1/sessions", { id: "x", options: { summarizer: { run: "eval" } } })), 422],
   "a result that is withheld": [as("ada", post("/v1/sessions/secret/drilldown", { handle: "artifact:other", selector: { type: "head", chars: 10 } })), 404],
-  "a pattern that does not end": [as("ada", post("/v1/sessions/secret/drilldown", { handle: "artifact:u1", selector: { type: "search", pattern: "(a+".repeat(500) } })), [400, 404, 413, 422]],
+  "a pattern that does not end": [
+    as("ada", post("/v1/sessions/secret/drilldown", { handle: "artifact:u1", selector: { type: "search", pattern: "(a+".repeat(500) } })),
+    [400, 404, 413, 422],
+  ],
   "a key that is none": [as("ada", post(append, BODIES.append, { "idempotency-key": "a b" })), 422],
   "a long key": [as("ada", post(append, BODIES.append, { "idempotency-key": "k".repeat(256) })), 422],
   "another method": [as("ada", { ...post(append, BODIES.append), method: "PUT" }), 405],
@@ -110,7 +124,13 @@ export function conversation(turns) {
         { id: `u${n}`, kind: "user_turn", text: `Question ${n} about order ${n * 37}` },
         { id: `c${n}`, kind: "tool_call", text: `export_orders({"page":${n}})`, parent_id: `u${n}` },
       ],
-      tool_results: [{ tool_call_id: `c${n}`, tool_name: "export_orders", raw_output: Array.from({ length: 50 + n * 60 }, (_, row) => `order ${row * 37} was ${row % 9 ? "shipped" : "delayed"} on day ${row % 28}`).join("\n") }],
+      tool_results: [
+        {
+          tool_call_id: `c${n}`,
+          tool_name: "export_orders",
+          raw_output: Array.from({ length: 50 + n * 60 }, (_, row) => `order ${row * 37} was ${row % 9 ? "shipped" : "delayed"} on day ${row % 28}`).join("\n"),
+        },
+      ],
       ...(n % 4 === 0 && { facts: [{ fact_id: `f${n}`, key: `k${n}`, value: `value ${n}` }] }),
     },
     build: { phase: "answer", query: `order ${n * 37}`, budget_tokens: 900 },
@@ -119,7 +139,12 @@ export function conversation(turns) {
 
 /** Logs a decision by MCP; returns its id. */
 export async function loggedDecision(client, decision) {
-  const { result } = await client.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "log_decision", arguments: { decision, confidence: 0.8, category: "architecture" } } });
+  const { result } = await client.decisionsRpc({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "tools/call",
+    params: { name: "log_decision", arguments: { decision, confidence: 0.8, category: "architecture" } },
+  });
   if (result?.isError) throw new Error(JSON.stringify(result));
   return result.structuredContent.id;
 }

@@ -15,7 +15,11 @@ const BIN = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.
 
 /** Starts the service; returns where it listens, and how to kill it. */
 async function started(t, args, env = {}, node = "node") {
-  const child = spawn(node, ["--no-warnings", BIN, "serve", "--port", "0", ...args], { cwd: folder, env: { ...process.env, NO_COLOR: "1", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(node, ["--no-warnings", BIN, "serve", "--port", "0", ...args], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const ended = new Promise((done) => child.on("close", done));
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
@@ -34,7 +38,10 @@ async function started(t, args, env = {}, node = "node") {
 }
 
 const modern = await modernNode();
-for (const [store, node] of [["sessions", { path: "node" }], ["sessions.db", modern]]) {
+for (const [store, node] of [
+  ["sessions", { path: "node" }],
+  ["sessions.db", modern],
+]) {
   test(`serve --store ${store}: what was acknowledged is there after kill -9, and the prompts are the same bytes`, async (t) => {
     if (!has(t, node.path, { ...node, optional: true })) return;
     const start = () => started(t, ["--store", store], { CONTEXTWEAVER_TOKEN: TOKENS.ada }, node.path);
@@ -92,7 +99,9 @@ test("serve: every attack is refused over a connection", async (t) => {
   await ada.createSession({ id: "secret" });
   await ada.append({ session: "secret", items: [{ id: "u1", kind: "user_turn", text: "the plan of ada" }] });
   // There is one tenant here, and what is too large for the tests in process is not for the default.
-  const attacks = Object.fromEntries(Object.entries(ATTACKS).filter(([name, [one]]) => one.headers.authorization !== `Bearer ${TOKENS.bob}` && !/large/.test(name)));
+  const attacks = Object.fromEntries(
+    Object.entries(ATTACKS).filter(([name, [one]]) => one.headers.authorization !== `Bearer ${TOKENS.bob}` && !/large/.test(name)),
+  );
   assert.ok(Object.keys(attacks).length > 35);
   await holdsTheAttacks((address, init) => sent(url, new URL(address), init), attacks, assert);
   assert.equal((await ada.getSession({ session: "secret" })).stats.items, 1);
@@ -104,7 +113,16 @@ function sent(to, { pathname, search }, { method, headers, body }) {
     const { hostname, port } = new URL(to);
     const sending = request({ hostname, port, path: `${pathname}${search}`, method, headers }, (answer) => {
       const chunks = [];
-      answer.on("data", (chunk) => chunks.push(chunk)).on("end", () => done(new Response(Buffer.concat(chunks), { status: answer.statusCode, headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]) })));
+      answer
+        .on("data", (chunk) => chunks.push(chunk))
+        .on("end", () =>
+          done(
+            new Response(Buffer.concat(chunks), {
+              status: answer.statusCode,
+              headers: Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
+            }),
+          ),
+        );
     });
     sending.on("error", fail);
     sending.end(body);
@@ -114,9 +132,20 @@ function sent(to, { pathname, search }, { method, headers, body }) {
 test("serve: without a token only this machine asks, and only it is listened to", async (t) => {
   const { url } = await started(t, ["--store", "open"], { CONTEXTWEAVER_TOKEN: undefined });
   const get = (headers) => sent(url, new URL("http://x/v1/decisions"), { method: "GET", headers }).then(({ status }) => status);
-  assert.deepEqual(await Promise.all([{}, { host: "localhost:1" }, { host: "[::1]:80" }, { host: "evil.example" }, { host: "127.0.0.1.evil.example" }, { origin: "https://evil.example" }].map(get)), [200, 200, 200, 401, 401, 403]);
+  assert.deepEqual(
+    await Promise.all(
+      [{}, { host: "localhost:1" }, { host: "[::1]:80" }, { host: "evil.example" }, { host: "127.0.0.1.evil.example" }, { origin: "https://evil.example" }].map(
+        get,
+      ),
+    ),
+    [200, 200, 200, 401, 401, 403],
+  );
   const fails = async (args, env = {}) => {
-    const { code, stderr } = await run("node", ["--no-warnings", BIN, "serve", ...args], { cwd: folder, env: { CONTEXTWEAVER_TOKEN: undefined, ...env }, check: false });
+    const { code, stderr } = await run("node", ["--no-warnings", BIN, "serve", ...args], {
+      cwd: folder,
+      env: { CONTEXTWEAVER_TOKEN: undefined, ...env },
+      check: false,
+    });
     assert.equal(code, 2, stderr);
     return stderr;
   };

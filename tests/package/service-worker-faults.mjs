@@ -14,7 +14,10 @@ function measure(values) {
   const sizes = values.map(bytesOf);
   told.statements += 1;
   told.most_value = Math.max(told.most_value, ...sizes);
-  told.most_row = Math.max(told.most_row, sizes.reduce((sum, size) => sum + size, 0));
+  told.most_row = Math.max(
+    told.most_row,
+    sizes.reduce((sum, size) => sum + size, 0),
+  );
 }
 
 /** What is to fail once: the `left`th time that something is done at a place, before it or after it, by an error or the object's end. */
@@ -149,7 +152,9 @@ export class SessionObject extends ServiceObject {
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor);
     return {
-      parts: all("SELECT part FROM contextweaver_parts p JOIN contextweaver_sessions s USING (session) WHERE s.id = 'session' ORDER BY sequence").map(({ part }) => part),
+      parts: all("SELECT part FROM contextweaver_parts p JOIN contextweaver_sessions s USING (session) WHERE s.id = 'session' ORDER BY sequence").map(
+        ({ part }) => part,
+      ),
       hashes: named.map(({ hash }) => hash),
       problems,
       longest: all("SELECT coalesce(max(length(CAST(part AS BLOB))), 0) AS most FROM contextweaver_parts")[0].most,

@@ -32,7 +32,9 @@ const EARLY = 4_000;
 let modules;
 /** What both tests run, made once. */
 function bundled() {
-  modules ??= project("service-worker-long", {}, { also: ["service-worker-faults.mjs"] }).then((folder) => bundleWorker(join(folder, "service-worker-faults.mjs")));
+  modules ??= project("service-worker-long", {}, { also: ["service-worker-faults.mjs"] }).then((folder) =>
+    bundleWorker(join(folder, "service-worker-faults.mjs")),
+  );
   return modules;
 }
 
@@ -72,7 +74,12 @@ class World {
       modules: this.#modules,
       modulesRoot: "/",
       compatibilityDate: "2025-06-01",
-      durableObjects: Object.fromEntries([["SESSIONS", "SessionObject"], ["DECISIONS", "DecisionObject"]].map(([name, className]) => [name, { className, useSQLite: true }])),
+      durableObjects: Object.fromEntries(
+        [
+          ["SESSIONS", "SessionObject"],
+          ["DECISIONS", "DecisionObject"],
+        ].map(([name, className]) => [name, { className, useSQLite: true }]),
+      ),
       r2Buckets: ["BLOBS"],
       bindings: { TOKENS: JSON.stringify(Object.fromEntries(TENANTS.map((tenant) => [tenant, tokenOf(tenant)]))) },
       durableObjectsPersist: join(this.#folder, "objects"),
@@ -113,8 +120,19 @@ class World {
 }
 
 const PLACES = [
-  ["statement", 3], ["statement", 3], ["statement of a transaction", 8], ["statement of a transaction", 8], ["statement of a transaction", 12],
-  ["transaction", 4], ["transaction", 4], ["sync", 6], ["sync", 6], ["put", 3], ["get", 4], ["answer", 1], ["answer", 1],
+  ["statement", 3],
+  ["statement", 3],
+  ["statement of a transaction", 8],
+  ["statement of a transaction", 8],
+  ["statement of a transaction", 12],
+  ["transaction", 4],
+  ["transaction", 4],
+  ["sync", 6],
+  ["sync", 6],
+  ["put", 3],
+  ["get", 4],
+  ["answer", 1],
+  ["answer", 1],
 ];
 
 /** Where and how an object is to fail. */
@@ -123,7 +141,26 @@ function planOf(draw, hasBlobs) {
   return { place, left: 1 + draw.below(most), when: draw.pick(["before", "after"]), how: draw.pick(["error", "error", "abort"]) };
 }
 
-const WORDS = ["order", "12446", "refund", "the depot", "naïve", "漢字を書く", "👩‍👩‍👧", "delayed", "\"quoted\"", "invoice", "Lisbon", "sent", "paid", "held", "[TOOL RESULT]", "a\nb", "address", "\\path"];
+const WORDS = [
+  "order",
+  "12446",
+  "refund",
+  "the depot",
+  "naïve",
+  "漢字を書く",
+  "👩‍👩‍👧",
+  "delayed",
+  '"quoted"',
+  "invoice",
+  "Lisbon",
+  "sent",
+  "paid",
+  "held",
+  "[TOOL RESULT]",
+  "a\nb",
+  "address",
+  "\\path",
+];
 const words = (draw, most) => Array.from({ length: 1 + draw.below(most) }, () => draw.pick(WORDS)).join(" ");
 
 /** The output of a tool, of so many bytes at least. */
@@ -140,7 +177,11 @@ function output(draw, mark, size) {
 const isLong = ({ raw_output }) => typeof raw_output !== "string" || raw_output.length > 8 * 1024;
 
 /** Bytes that are no text, and small in another form. */
-const noise = (draw, size) => Buffer.alloc(size, Uint8Array.from({ length: 997 }, () => 128 + draw.below(128)));
+const noise = (draw, size) =>
+  Buffer.alloc(
+    size,
+    Uint8Array.from({ length: 997 }, () => 128 + draw.below(128)),
+  );
 
 /** A session as its client sees it, with a manager in memory that is given what the service acknowledged. */
 class Played {
@@ -169,7 +210,8 @@ class Played {
     this.options = options;
     this.running = running;
     this.#twin = new ContextManager({ ...options, clock, get_blob: (hash) => this.#blobs.get(hash) });
-    const fetch = (url, init) => world.fetch(url, { ...init, headers: { ...init.headers, "x-object": this.object, ...(this.#plan && { "x-plan": JSON.stringify(this.#plan) }) } });
+    const fetch = (url, init) =>
+      world.fetch(url, { ...init, headers: { ...init.headers, "x-object": this.object, ...(this.#plan && { "x-plan": JSON.stringify(this.#plan) }) } });
     this.#client = sessionClient({ url: "http://service.test", token: tokenOf(tenant), fetch });
   }
 
@@ -184,7 +226,8 @@ class Played {
     while (this.events < events) {
       const size = Math.min(events - this.events, 1 + draw.below(draw.chance(0.1) ? 8 : most));
       await this.#append(this.#batch(size));
-      if (draw.chance(this.#chances.build)) await this.#build({ phase: draw.pick(PHASES), query: `order ${draw.below(100_000)}`, budget_tokens: draw.pick([4_000, 6_000]) });
+      if (draw.chance(this.#chances.build))
+        await this.#build({ phase: draw.pick(PHASES), query: `order ${draw.below(100_000)}`, budget_tokens: draw.pick([4_000, 6_000]) });
       if (draw.chance(this.#chances.drilldown) && this.#handles.length > 0) await this.#drilldown(draw.chance(0.4));
       if (draw.chance(this.#chances.evict)) await this.evict();
       if (draw.chance(this.#chances.check)) await this.holds();
@@ -202,7 +245,10 @@ class Played {
 
   async evict() {
     this.#world.evictions += 1;
-    await this.#world.fetch("http://service.test/evict", { headers: { "x-object": this.object } }).then((answer) => answer.text()).catch(() => {});
+    await this.#world
+      .fetch("http://service.test/evict", { headers: { "x-object": this.object } })
+      .then((answer) => answer.text())
+      .catch(() => {});
   }
 
   /** What is appended at once: so many events. */
@@ -219,9 +265,15 @@ class Played {
         continue;
       }
       left -= 1;
-      if (draw.chance(0.002)) facts.push({ ...(draw.chance(0.5) && { fact_id: `f${this.#sent}` }), key: `key ${this.#sent}`, value: `${mark()} ${words(draw, 6)}` });
+      if (draw.chance(0.002))
+        facts.push({ ...(draw.chance(0.5) && { fact_id: `f${this.#sent}` }), key: `key ${this.#sent}`, value: `${mark()} ${words(draw, 6)}` });
       else if (draw.chance(0.002)) episodes.push({ episode_id: `e${this.#sent}`, summary: `${mark()} ${words(draw, 12)}` });
-      else items.push({ id: `i${this.#sent}`, kind: draw.pick(["user_turn", "agent_msg", "agent_msg", "doc_snippet"]), text: `${mark()} ${words(draw, draw.chance(0.01) ? 400 : 8)}` });
+      else
+        items.push({
+          id: `i${this.#sent}`,
+          kind: draw.pick(["user_turn", "agent_msg", "agent_msg", "doc_snippet"]),
+          text: `${mark()} ${words(draw, draw.chance(0.01) ? 400 : 8)}`,
+        });
     }
     return { items, tool_results, facts, episodes };
   }
@@ -260,7 +312,10 @@ class Played {
     for (const fact of batch.facts) this.#twin.addFact(fact);
     for (const episode of batch.episodes) this.#twin.addEpisode(episode);
     if (!answer) return;
-    assert.deepEqual(answer.results.map(({ handle }) => handle), results);
+    assert.deepEqual(
+      answer.results.map(({ handle }) => handle),
+      results,
+    );
     if (again) assert.deepEqual(again, answer, "two answers to one request");
     this.#older = [...this.#older, { input, key, answer }].slice(-3);
     // The same request again changes nothing, however late it comes.
@@ -294,7 +349,12 @@ class Played {
     const draw = this.#draw;
     const handle = draw.pick(this.#handles);
     const start = draw.below(3_000);
-    const selector = draw.pick([{ type: "head", chars: 900 }, { type: "tail", chars: 900 }, { type: "lines", start, end: start + 12 }, { type: "search", pattern: "held" }]);
+    const selector = draw.pick([
+      { type: "head", chars: 900 },
+      { type: "tail", chars: 900 },
+      { type: "lines", start, end: start + 12 },
+      { type: "search", pattern: "held" },
+    ]);
     const { slice } = await this.#ask("drilldown", { session: this.id, handle, selector, inject }, `drilldown-${this.#sent++}`);
     const expected = await this.#twin.drilldownAsync(handle, selector, { inject });
     assert.deepEqual(slice, JSON.parse(JSON.stringify(expected)));
@@ -318,9 +378,13 @@ class Played {
     assert.deepEqual(problems, []);
     assert.equal(inline, 0);
     assert.ok(longest > 0 && longest <= MIB, String(longest));
-    const stored = ContextManager.restore(parts, { clock, blobs: new Map(hashes.flatMap((hash) => (this.#blobs.has(hash) ? [[hash, this.#blobs.get(hash)]] : []))) });
+    const stored = ContextManager.restore(parts, {
+      clock,
+      blobs: new Map(hashes.flatMap((hash) => (this.#blobs.has(hash) ? [[hash, this.#blobs.get(hash)]] : []))),
+    });
     const [there, here] = [stored, this.#twin].map((manager) => manager.toJSON());
-    for (const store of ["event_log", "fact_store", "episodic_store"]) assert.ok(JSON.stringify(there[store]) === JSON.stringify(here[store]) && here[store], `${this.object}: ${store}`);
+    for (const store of ["event_log", "fact_store", "episodic_store"])
+      assert.ok(JSON.stringify(there[store]) === JSON.stringify(here[store]) && here[store], `${this.object}: ${store}`);
     if (!this.options.limits) assert.ok(JSON.stringify(there.artifact_store) === JSON.stringify(here.artifact_store), `${this.object}: artifacts`);
     stored.free();
     const build = { phase: "answer", query: QUERY };
@@ -349,7 +413,10 @@ class Played {
   /** Asks until it is answered; or, where the client gives up, once. */
   async #ask(name, input, key, gives_up = false) {
     for (let attempt = 0; ; attempt += 1) {
-      this.#plan = attempt < 3 && this.#faults.chance(this.events < EARLY ? this.#chances.fault : this.#chances.late) ? planOf(this.#faults, input.tool_results?.some(isLong)) : undefined;
+      this.#plan =
+        attempt < 3 && this.#faults.chance(this.events < EARLY ? this.#chances.fault : this.#chances.late)
+          ? planOf(this.#faults, input.tool_results?.some(isLong))
+          : undefined;
       try {
         const answer = await this.#client[name](input, key && { idempotency_key: key });
         this.#lost = attempt;
@@ -368,9 +435,11 @@ class Played {
 async function inParallel(count, jobs, run) {
   const queue = jobs.values();
   const done = [];
-  await Promise.all(Array.from({ length: count }, async () => {
-    for (const job of queue) done.push(await run(job));
-  }));
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      for (const job of queue) done.push(await run(job));
+    }),
+  );
   return done;
 }
 
@@ -379,7 +448,15 @@ const seconds = (began) => `${((performance.now() - began) / 1000).toFixed(0)} s
 
 function summary(world, told, more) {
   const injected = Object.values(told.injected).reduce((sum, count) => sum + count, 0);
-  return JSON.stringify({ ...more, evictions: world.evictions, restarts: world.restarts, retries: world.retries, injected, ...told, injected_by_place: told.injected });
+  return JSON.stringify({
+    ...more,
+    evictions: world.evictions,
+    restarts: world.restarts,
+    retries: world.retries,
+    injected,
+    ...told,
+    injected_by_place: told.injected,
+  });
 }
 
 // One is bound by what a process computes, the other by what it writes.
@@ -395,17 +472,24 @@ describe("sessions in Durable Objects", { concurrency: 2 }, () => {
     let played = 0;
     let restartAt = 0;
     const step = (sessions * events) / (long ? 24 : 3);
-    const all = Array.from({ length: sessions }, (_, at) => new Played(world, {
-      seed: 7_000 + at,
-      tenant: TENANTS[at % TENANTS.length],
-      id: `s${at}`,
-      chances,
-      options: { budget: { answer: 5_000 }, ...(at % 5 === 2 && { limits: { eviction: "lru", max_store_bytes: MIB / 2 } }) },
-      running: at % 5 === 1,
-    }));
+    const all = Array.from(
+      { length: sessions },
+      (_, at) =>
+        new Played(world, {
+          seed: 7_000 + at,
+          tenant: TENANTS[at % TENANTS.length],
+          id: `s${at}`,
+          chances,
+          options: { budget: { answer: 5_000 }, ...(at % 5 === 2 && { limits: { eviction: "lru", max_store_bytes: MIB / 2 } }) },
+          running: at % 5 === 1,
+        }),
+    );
     const watch = setInterval(() => {
       const reached = all.reduce((sum, one) => sum + one.events, 0);
-      if (long) console.log(`${seconds(began)}: ${played} of ${sessions} sessions, ${reached} events, ${world.restarts} restarts, ${world.evictions} evictions, ${world.retries} retries`);
+      if (long)
+        console.log(
+          `${seconds(began)}: ${played} of ${sessions} sessions, ${reached} events, ${world.restarts} restarts, ${world.evictions} evictions, ${world.retries} retries`,
+        );
     }, 30_000);
     const killer = setInterval(() => {
       if (all.reduce((sum, one) => sum + one.events, 0) < restartAt + step) return;
@@ -428,13 +512,23 @@ describe("sessions in Durable Objects", { concurrency: 2 }, () => {
     await world.restart();
     await inParallel(3, ended, (one) => one.holdsStill());
     const told = await world.tell();
-    t.diagnostic(summary(world, told, { took: seconds(began), sessions: ended.length, events: all.reduce((sum, one) => sum + one.events, 0), blobs: ended.reduce((sum, { blobs }) => sum + blobs, 0) }));
+    t.diagnostic(
+      summary(world, told, {
+        took: seconds(began),
+        sessions: ended.length,
+        events: all.reduce((sum, one) => sum + one.events, 0),
+        blobs: ended.reduce((sum, { blobs }) => sum + blobs, 0),
+      }),
+    );
     assert.ok(told.most_value > 10_000 && told.most_value <= MAX_ROW, String(told.most_value));
     assert.ok(told.most_row <= MAX_ROW, String(told.most_row));
     assert.ok(told.most_put > 5 * MIB, "no large result was stored");
     assert.ok(world.restarts > 1 && world.evictions > 3 && world.retries > 10);
     for (const place of ["statement", "statement of a transaction", "transaction", "sync", "put", "answer"]) {
-      assert.ok(Object.keys(told.injected).some((name) => name.endsWith(` ${place}`)), `nothing failed at a ${place}: ${JSON.stringify(told.injected)}`);
+      assert.ok(
+        Object.keys(told.injected).some((name) => name.endsWith(` ${place}`)),
+        `nothing failed at a ${place}: ${JSON.stringify(told.injected)}`,
+      );
     }
   });
 
@@ -444,7 +538,10 @@ describe("sessions in Durable Objects", { concurrency: 2 }, () => {
     const world = await new World().start(t);
     const chances = { build: 0.4, drilldown: 0.3, evict: 0.05, check: 0.03, fault: 0.03, late: 0, reads: 1 };
     // The same ids in every tenant.
-    const all = Array.from({ length: sessions }, (_, at) => new Played(world, { seed: 90_000 + at, tenant: TENANTS[at % TENANTS.length], id: `s${Math.floor(at / TENANTS.length)}`, chances }));
+    const all = Array.from(
+      { length: sessions },
+      (_, at) => new Played(world, { seed: 90_000 + at, tenant: TENANTS[at % TENANTS.length], id: `s${Math.floor(at / TENANTS.length)}`, chances }),
+    );
     const draw = random(17);
     await inParallel(64, all, (one) => one.begin());
     for (let round = 1; round <= 4; round += 1) {

@@ -27,7 +27,9 @@ async function deployed(folder, entry, bindings, persist) {
     modules: await bundleWorker(join(folder, entry ?? config.main)),
     modulesRoot: "/",
     compatibilityDate: config.compatibility_date,
-    durableObjects: Object.fromEntries(config.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: sqlite.includes(className) }])),
+    durableObjects: Object.fromEntries(
+      config.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: sqlite.includes(className) }]),
+    ),
     r2Buckets: config.r2_buckets.map(({ binding }) => binding),
     bindings,
     durableObjectsPersist: join(persist, "objects"),
@@ -77,8 +79,17 @@ test("a Worker keeps sessions: the same bytes as in memory, also after a restart
   }
   // 1 MB does not go into a row.
   const raw_output = "a line of a large export\n".repeat(40_000);
-  const [{ handle }] = (await client.append({ session: "s", items: [{ id: "large", kind: "tool_call", text: "export()" }], tool_results: [{ tool_call_id: "large", tool_name: "export", raw_output }] })).results;
-  assert.equal((await client.drilldown({ session: "s", handle, selector: { type: "lines", start: 39_998, end: 39_999 } })).slice.text, "a line of a large export");
+  const [{ handle }] = (
+    await client.append({
+      session: "s",
+      items: [{ id: "large", kind: "tool_call", text: "export()" }],
+      tool_results: [{ tool_call_id: "large", tool_name: "export", raw_output }],
+    })
+  ).results;
+  assert.equal(
+    (await client.drilldown({ session: "s", handle, selector: { type: "lines", start: 39_998, end: 39_999 } })).slice.text,
+    "a line of a large export",
+  );
   manager.free();
 
   const changes = client.decisionChanges();
@@ -99,11 +110,14 @@ test("a Worker with several tenants keeps them apart, against every attack", asy
   if (!has(t, installed, { missing })) return;
   const folder = await made();
   const { sessionClient } = await import(pathToFileURL(join(folder, "entry.mjs")));
-  await writeFile(join(folder, "tenants.ts"), `
+  await writeFile(
+    join(folder, "tenants.ts"),
+    `
 import { DecisionObject, SessionObject, sessionWorker } from "contextweaver/worker";
 export { DecisionObject, SessionObject };
 export default sessionWorker({ token: ${JSON.stringify(TOKENS)}, limits: { body_bytes: 64 * 1024 } });
-`);
+`,
+  );
   const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   const worker = await deployed(folder, "tenants.ts", {}, persist);
@@ -114,8 +128,19 @@ export default sessionWorker({ token: ${JSON.stringify(TOKENS)}, limits: { body_
   await ada.append({ session: "secret", items: [{ id: "u1", kind: "user_turn", text: "the plan of ada" }] });
   const { sequence } = await ada.getSession({ session: "secret" });
   await bob.createSession({ id: "own" });
-  const spoofed = (name) => [{ method: "GET", path: "/v1/sessions/secret", headers: { authorization: `Bearer ${TOKENS.bob}`, "x-contextweaver-tenant": name } }, 404];
-  await holdsTheAttacks(fetch, { ...ATTACKS, "the header of the Worker": spoofed("ada"), "the same in capitals": [{ ...spoofed("ada")[0], headers: { authorization: `Bearer ${TOKENS.bob}`, "X-Contextweaver-Tenant": "ada" } }, 404] }, assert);
+  const spoofed = (name) => [
+    { method: "GET", path: "/v1/sessions/secret", headers: { authorization: `Bearer ${TOKENS.bob}`, "x-contextweaver-tenant": name } },
+    404,
+  ];
+  await holdsTheAttacks(
+    fetch,
+    {
+      ...ATTACKS,
+      "the header of the Worker": spoofed("ada"),
+      "the same in capitals": [{ ...spoofed("ada")[0], headers: { authorization: `Bearer ${TOKENS.bob}`, "X-Contextweaver-Tenant": "ada" } }, 404],
+    },
+    assert,
+  );
   const state = await ada.getSession({ session: "secret" });
   assert.deepEqual([state.stats.items, state.sequence], [1, sequence]);
   // One memory for each tenant.
@@ -127,7 +152,9 @@ test("a Worker whose sessions end: all that an object has stored is gone, and wh
   if (!has(t, installed, { missing })) return;
   const folder = await made();
   const { sessionClient } = await import(pathToFileURL(join(folder, "entry.mjs")));
-  await writeFile(join(folder, "ending.ts"), `
+  await writeFile(
+    join(folder, "ending.ts"),
+    `
 import * as contextweaver from "contextweaver/worker";
 export { DecisionObject } from "contextweaver/worker";
 export class SessionObject extends contextweaver.SessionObject {
@@ -136,16 +163,22 @@ export class SessionObject extends contextweaver.SessionObject {
   }
 }
 export default contextweaver.sessionWorker();
-`);
+`,
+  );
   const persist = await temporaryFolder("worker");
   t.after(() => rm(persist, { recursive: true, force: true }));
   let worker = await deployed(folder, "ending.ts", { CONTEXTWEAVER_TOKEN: TOKENS.ada }, persist);
   t.after(() => worker.dispose());
   const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: (url, init) => worker.dispatchFetch(url, init) });
-  const turn = (n) => ({ items: [{ id: `c${n}`, kind: "tool_call", text: "export()" }], tool_results: [{ tool_call_id: `c${n}`, tool_name: "export", raw_output: `a line of export ${n}\n`.repeat(40_000) }] });
+  const turn = (n) => ({
+    items: [{ id: `c${n}`, kind: "tool_call", text: "export()" }],
+    tool_results: [{ tool_call_id: `c${n}`, tool_name: "export", raw_output: `a line of export ${n}\n`.repeat(40_000) }],
+  });
   for (const id of ["idle", "live", "asleep"]) await client.createSession({ id });
   for (const session of ["idle", "live", "asleep"]) await client.append({ session, ...turn(0) });
-  await assert.rejects(client.append({ session: "live", ...turn(1), ...turn(2) , tool_results: [...turn(1).tool_results, ...turn(2).tool_results] }), { code: "QUOTA_EXCEEDED" });
+  await assert.rejects(client.append({ session: "live", ...turn(1), ...turn(2), tool_results: [...turn(1).tool_results, ...turn(2).tool_results] }), {
+    code: "QUOTA_EXCEEDED",
+  });
   await loggedDecision(client, "Keep orders in PostgreSQL");
   const keys = async () => (await (await worker.getR2Bucket("BLOBS")).list()).objects.map(({ key }) => key);
   assert.equal((await keys()).length, 3);
@@ -175,7 +208,11 @@ test("a Worker without its secret serves nobody", async (t) => {
   t.after(() => rm(persist, { recursive: true, force: true }));
   const worker = await deployed(folder, undefined, {}, persist);
   t.after(() => worker.dispose());
-  const response = await worker.dispatchFetch("http://service.test/v1/sessions", { method: "POST", headers: { authorization: "Bearer undefined", "content-type": "application/json" }, body: "{}" });
+  const response = await worker.dispatchFetch("http://service.test/v1/sessions", {
+    method: "POST",
+    headers: { authorization: "Bearer undefined", "content-type": "application/json" },
+    body: "{}",
+  });
   assert.ok(response.status >= 500, String(response.status));
-  assert.ok(!(await response.text()).includes("\"id\""));
+  assert.ok(!(await response.text()).includes('"id"'));
 });

@@ -33,7 +33,9 @@ function served(open, options = {}) {
   return { handler, failures, client, ada: client("ada"), bob: client("bob") };
 }
 
-const code = (wanted, status) => (error) => (assert.deepEqual([error.code, error.details?.status], [wanted, status], String(error)), cw.ContextWeaverError.is(error));
+const code = (wanted, status) => (error) => (
+  assert.deepEqual([error.code, error.details?.status], [wanted, status], String(error)), cw.ContextWeaverError.is(error)
+);
 /** Everything that all tenants have stored. */
 async function stored({ stores }) {
   const all = {};
@@ -85,8 +87,18 @@ test("every attack is refused, and changes nothing", async () => {
 test("a name and a tenant are a pair: no two of them meet", async () => {
   const { open, stores } = places();
   const seen = [];
-  const handler = sessionHandler({ open: (tenant, name) => (seen.push([tenant, name]), open(tenant, name)), authorize: (request) => ({ tenant: request.headers.get("x-verified") }) });
-  const ask = (tenant, path, body) => handler(new Request(`http://s${path}`, { method: body ? "POST" : "GET", headers: { "x-verified": tenant, "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) }));
+  const handler = sessionHandler({
+    open: (tenant, name) => (seen.push([tenant, name]), open(tenant, name)),
+    authorize: (request) => ({ tenant: request.headers.get("x-verified") }),
+  });
+  const ask = (tenant, path, body) =>
+    handler(
+      new Request(`http://s${path}`, {
+        method: body ? "POST" : "GET",
+        headers: { "x-verified": tenant, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
   for (const tenant of ["a", "a/session", "a/session/b", '","', "__proto__", "constructor"]) {
     assert.equal((await ask(tenant, "/v1/sessions", { id: "b" })).status, 201, tenant);
     assert.equal((await ask(tenant, "/v1/sessions/b/append", { items: [{ id: "u", kind: "user_turn", text: `of ${tenant}` }] })).status, 200);
@@ -133,15 +145,25 @@ test("whatever write fails, what was acknowledged is there and nothing is twice"
     // The write fails, before it is done or after.
     const breaking = (tenant, name) => {
       const storage = open(tenant, name);
-      const broken = (method) => async (...args) => {
-        writes += 1;
-        const isNow = armed && writes === (failing >> 1) + 1;
-        if (isNow && failing % 2 === 0) throw new Error("disk full");
-        const done = await storage[method](...args);
-        if (isNow) throw new Error("power gone");
-        return done;
+      const broken =
+        (method) =>
+        async (...args) => {
+          writes += 1;
+          const isNow = armed && writes === (failing >> 1) + 1;
+          if (isNow && failing % 2 === 0) throw new Error("disk full");
+          const done = await storage[method](...args);
+          if (isNow) throw new Error("power gone");
+          return done;
+        };
+      return {
+        ...storage,
+        load: () => storage.load(),
+        getBlob: (hash) => storage.getBlob(hash),
+        delete: () => storage.delete(),
+        append: broken("append"),
+        compact: broken("compact"),
+        putBlob: broken("putBlob"),
       };
-      return { ...storage, load: () => storage.load(), getBlob: (hash) => storage.getBlob(hash), delete: () => storage.delete(), append: broken("append"), compact: broken("compact"), putBlob: broken("putBlob") };
     };
     let { ada, failures } = served(breaking);
     const retried = async (ask) => {
@@ -158,7 +180,16 @@ test("whatever write fails, what was acknowledged is there and nothing is twice"
     };
     await retried(() => ada.createSession({ id: "s" }, { idempotency_key: "make" }));
     for (let n = 0; n < 3; n += 1) {
-      const answer = await retried(() => ada.append({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }], tool_results: n ? [] : [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(3_000) }] }, { idempotency_key: `k${n}` }));
+      const answer = await retried(() =>
+        ada.append(
+          {
+            session: "s",
+            items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }],
+            tool_results: n ? [] : [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(3_000) }],
+          },
+          { idempotency_key: `k${n}` },
+        ),
+      );
       assert.ok(answer.sequence > 0);
     }
     armed = false;
@@ -176,15 +207,27 @@ test("who writes on what is not so any more is told: if_sequence, If-Match, two 
   // The other process loads, and writes; the first finds out, and does it on what is there.
   await two.ada.append({ session: "s", items: [{ id: "b", kind: "user_turn", text: "b" }], if_sequence: sequence });
   await one.ada.append({ session: "s", items: [{ id: "c", kind: "user_turn", text: "c" }] });
-  await assert.rejects(two.ada.append({ session: "s", items: [{ id: "d", kind: "user_turn", text: "d" }], if_sequence: sequence }), (error) => code("CONFLICT", 412)(error) && error.details.sequence > sequence);
+  await assert.rejects(
+    two.ada.append({ session: "s", items: [{ id: "d", kind: "user_turn", text: "d" }], if_sequence: sequence }),
+    (error) => code("CONFLICT", 412)(error) && error.details.sequence > sequence,
+  );
   const { stats, sequence: last } = await served(open).ada.getSession({ session: "s" });
   assert.equal(stats.items, 3);
   const put = (tag, id) =>
-    one.handler(new Request("http://s/v1/sessions/s/append", { method: "POST", headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json", "if-match": tag }, body: JSON.stringify({ items: [{ id, kind: "user_turn", text: id }] }) }));
+    one.handler(
+      new Request("http://s/v1/sessions/s/append", {
+        method: "POST",
+        headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json", "if-match": tag },
+        body: JSON.stringify({ items: [{ id, kind: "user_turn", text: id }] }),
+      }),
+    );
   const refused = await put(`"${last - 1}"`, "e");
   assert.deepEqual([refused.status, refused.headers.get("etag"), refused.headers.get("content-type")], [412, `"${last}"`, "application/problem+json"]);
   const past = { session: "s", if_sequence: sequence };
-  for (const late of [() => two.ada.forget({ ...past, item_id: "a" }), () => two.ada.setCatalog({ ...past, items: [{ id: "t", kind: "tool", name: "t", description: "does" }] })]) {
+  for (const late of [
+    () => two.ada.forget({ ...past, item_id: "a" }),
+    () => two.ada.setCatalog({ ...past, items: [{ id: "t", kind: "tool", name: "t", description: "does" }] }),
+  ]) {
     await assert.rejects(late(), code("CONFLICT", 412));
   }
   for (const tag of ['W/"1"', "1", '"a"', '"1", "2"']) assert.equal((await put(tag, "e")).status, 412, tag);
@@ -198,7 +241,9 @@ test("requests of one session run one after the other, of many at once, in littl
   const { ada, failures } = served(open, { limits: { kept: 3 } });
   const sessions = Array.from({ length: 12 }, (_, at) => `s${at}`);
   await Promise.all(sessions.map((id) => ada.createSession({ id })));
-  await Promise.all(sessions.flatMap((session) => Array.from({ length: 8 }, (_, n) => ada.append({ session, items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] }))));
+  await Promise.all(
+    sessions.flatMap((session) => Array.from({ length: 8 }, (_, n) => ada.append({ session, items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] }))),
+  );
   for (const session of sessions) {
     const { pack } = await ada.build({ session, build: { phase: "answer" } });
     for (let n = 0; n < 8; n += 1) assert.ok(pack.prompt.includes(`turn ${n}`));
@@ -207,7 +252,11 @@ test("requests of one session run one after the other, of many at once, in littl
   const controller = new AbortController();
   controller.abort();
   const handler = sessionHandler({ open, token: TOKENS });
-  const aborted = new Request("http://s/v1/sessions/s0/append", { method: "POST", headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" }, body: JSON.stringify(BODIES.append) });
+  const aborted = new Request("http://s/v1/sessions/s0/append", {
+    method: "POST",
+    headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" },
+    body: JSON.stringify(BODIES.append),
+  });
   Object.defineProperty(aborted, "signal", { value: controller.signal });
   assert.equal((await handler(aborted)).status, 499);
   assert.equal((await ada.getSession({ session: "s0" })).stats.items, 8);
@@ -218,20 +267,47 @@ test("an append is whole: of items and results where one is refused, none is the
   const { open } = places();
   const { ada } = served(open);
   await ada.createSession({ id: "s", options: { limits: { max_artifact_bytes: 4_096 } } });
-  const items = [{ id: "u1", kind: "user_turn", text: "export" }, { id: "c1", kind: "tool_call", text: "export()" }];
-  await assert.rejects(ada.append({ session: "s", items, facts: [{ key: "k", value: "v" }], tool_results: [{ tool_call_id: "c1", tool_name: "export", raw_output: "x".repeat(5_000) }] }), (error) => code("QUOTA_EXCEEDED", 507)(error) && error.path.startsWith("/tool_results/0"));
+  const items = [
+    { id: "u1", kind: "user_turn", text: "export" },
+    { id: "c1", kind: "tool_call", text: "export()" },
+  ];
+  await assert.rejects(
+    ada.append({
+      session: "s",
+      items,
+      facts: [{ key: "k", value: "v" }],
+      tool_results: [{ tool_call_id: "c1", tool_name: "export", raw_output: "x".repeat(5_000) }],
+    }),
+    (error) => code("QUOTA_EXCEEDED", 507)(error) && error.path.startsWith("/tool_results/0"),
+  );
   const { stats } = await ada.getSession({ session: "s" });
   assert.deepEqual([stats.items, stats.facts, stats.artifacts], [0, 0, 0]);
   const bytes = Buffer.from([0, 255, 1, 254]);
-  const { results } = await ada.append({ session: "s", items, tool_results: [{ tool_call_id: "c1", tool_name: "export", media_type: "application/octet-stream", raw_output: { base64: bytes.toString("base64") } }] });
+  const { results } = await ada.append({
+    session: "s",
+    items,
+    tool_results: [{ tool_call_id: "c1", tool_name: "export", media_type: "application/octet-stream", raw_output: { base64: bytes.toString("base64") } }],
+  });
   assert.deepEqual(results, [{ item_id: "result:c1", handle: "artifact:result:c1", digested: results[0].digested }]);
   const mcp = { tool_call_id: "c2", tool_name: "look", result: { content: [{ type: "text", text: "seen" }] } };
-  assert.equal((await ada.append({ session: "s", items: [{ id: "c2", kind: "tool_call", text: "look()" }], mcp_results: [mcp] })).results[0].item_id, "result:c2");
-  await assert.rejects(ada.append({ session: "s", tool_results: [{ tool_call_id: "c3", tool_name: "t", raw_output: { base64: "%" } }] }), code("DECODE_FAILED", 422));
-  const messages = [{ role: "user", content: "Hello" }, { role: "assistant", content: "Hi" }];
+  assert.equal(
+    (await ada.append({ session: "s", items: [{ id: "c2", kind: "tool_call", text: "look()" }], mcp_results: [mcp] })).results[0].item_id,
+    "result:c2",
+  );
+  await assert.rejects(
+    ada.append({ session: "s", tool_results: [{ tool_call_id: "c3", tool_name: "t", raw_output: { base64: "%" } }] }),
+    code("DECODE_FAILED", 422),
+  );
+  const messages = [
+    { role: "user", content: "Hello" },
+    { role: "assistant", content: "Hi" },
+  ];
   assert.equal((await ada.syncMessages({ session: "s", messages, format: "openai-chat" })).added.length, 2);
   assert.equal((await ada.syncMessages({ session: "s", messages: [...messages, { role: "user", content: "Bye" }], format: "openai-chat" })).unchanged, 2);
-  assert.equal((await ada.ingestMessages({ session: "s", messages: [{ role: "user", content: "Again" }], format: "openai-chat", id_prefix: "more:" })).ids.length, 1);
+  assert.equal(
+    (await ada.ingestMessages({ session: "s", messages: [{ role: "user", content: "Again" }], format: "openai-chat", id_prefix: "more:" })).ids.length,
+    1,
+  );
   await assert.rejects(ada.syncMessages({ session: "s", messages, format: "chat" }), code("INVALID_INPUT", 422));
 });
 
@@ -240,16 +316,36 @@ test("a session chooses among the tools of its catalog, which stays", async () =
   let { ada } = served(open);
   await ada.createSession({ id: "s" });
   await assert.rejects(ada.route({ session: "s", query: "mail" }), code("NOT_FOUND", 404));
-  const items = [["send_mail", "Sends a mail to an address"], ["read_file", "Reads a file of the disk"]].map(([id, description]) => ({ id, kind: "tool", name: id, description, args_schema: { type: "object", properties: {} } }));
+  const items = [
+    ["send_mail", "Sends a mail to an address"],
+    ["read_file", "Reads a file of the disk"],
+  ].map(([id, description]) => ({ id, kind: "tool", name: id, description, args_schema: { type: "object", properties: {} } }));
   assert.equal((await ada.setCatalog({ session: "s", items })).tools, 2);
   ({ ada } = served(open));
-  const { route, cards, tools, pack } = await ada.route({ session: "s", query: "send a mail", provider: "openai-chat", prompt: { budget_tokens: 400 }, options: { top_k: 1 } });
-  assert.deepEqual([route.candidate_ids, cards[0].id, tools[0].function.name, pack.prompt.includes("[AVAILABLE TOOLS]")], [["send_mail"], "send_mail", "send_mail", true]);
+  const { route, cards, tools, pack } = await ada.route({
+    session: "s",
+    query: "send a mail",
+    provider: "openai-chat",
+    prompt: { budget_tokens: 400 },
+    options: { top_k: 1 },
+  });
+  assert.deepEqual(
+    [route.candidate_ids, cards[0].id, tools[0].function.name, pack.prompt.includes("[AVAILABLE TOOLS]")],
+    [["send_mail"], "send_mail", "send_mail", true],
+  );
   await ada.setCatalog({ session: "s", mcp: { tools: [{ name: "weather", inputSchema: { type: "object" } }] } });
   assert.equal((await ada.route({ session: "s", query: "weather" })).route.candidate_ids.length, 1);
   // An embedder of the operator's knows what tools and items are about.
   const about = (texts) => texts.map((text) => [/mail|letter/.test(text) ? 1 : 0, /file|disk/.test(text) ? 1 : 0, 0.1]);
-  for (const [embed, wanted] of [[async (texts) => about(texts), "send_mail"], [async () => { throw new Error("no model"); }, undefined]]) {
+  for (const [embed, wanted] of [
+    [async (texts) => about(texts), "send_mail"],
+    [
+      async () => {
+        throw new Error("no model");
+      },
+      undefined,
+    ],
+  ]) {
     const { ada: asking, failures } = served(open, { manager: { clock: CLOCK, embed } });
     await asking.setCatalog({ session: "s", items });
     assert.equal((await asking.route({ session: "s", query: "a letter" })).route.candidate_ids[0], wanted);
@@ -264,27 +360,48 @@ test("a catalog, a deletion or what is forgotten that fails is done by the next 
   // Fails once, before it is done or after.
   const breaking = (tenant, name) => {
     const storage = open(tenant, name);
-    const broken = (method) => async (...args) => {
-      const [of, how, when] = failing ?? [];
-      if (how !== method || !name.startsWith(of)) return storage[method](...args);
-      failing = undefined;
-      if (when === "after") await storage[method](...args);
-      throw new Error("disk full");
-    };
+    const broken =
+      (method) =>
+      async (...args) => {
+        const [of, how, when] = failing ?? [];
+        if (how !== method || !name.startsWith(of)) return storage[method](...args);
+        failing = undefined;
+        if (when === "after") await storage[method](...args);
+        throw new Error("disk full");
+      };
     return Object.fromEntries(Object.keys(storage).map((method) => [method, broken(method)]));
   };
   const { ada, failures } = served(breaking);
   const items = [{ id: "send_mail", kind: "tool", name: "send_mail", description: "Sends a mail" }];
   for (const when of ["before", "after"]) {
     const steps = [
-      ["service/", "append", () => ada.setCatalog({ session: "s", items }), async () => assert.deepEqual((await ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["send_mail"])],
-      ["session/", "compact", () => ada.forget({ session: "s", item_id: "u1" }), async () => assert.ok(!(await ada.build({ session: "s", build: { phase: "answer" } })).pack.prompt.includes("quokka"))],
+      [
+        "service/",
+        "append",
+        () => ada.setCatalog({ session: "s", items }),
+        async () => assert.deepEqual((await ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["send_mail"]),
+      ],
+      [
+        "session/",
+        "compact",
+        () => ada.forget({ session: "s", item_id: "u1" }),
+        async () => assert.ok(!(await ada.build({ session: "s", build: { phase: "answer" } })).pack.prompt.includes("quokka")),
+      ],
       ["session/", "delete", () => ada.deleteSession({ session: "s" })],
       ["service/", "delete", () => ada.deleteSession({ session: "s" })],
     ];
     for (const [of, method, ask, holds] of steps) {
       await ada.createSession({ id: "s" });
-      await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] }, { idempotency_key: "k" });
+      await ada.append(
+        {
+          session: "s",
+          items: [
+            { id: "u1", kind: "user_turn", text: "quokka" },
+            { id: "u2", kind: "user_turn", text: "and now?" },
+          ],
+        },
+        { idempotency_key: "k" },
+      );
       failing = [of, method, when];
       await assert.rejects(ask(), code("INTERNAL", 500), `${of}${method}`);
       assert.equal(failing, undefined);
@@ -301,7 +418,13 @@ test("a catalog and what is forgotten are done once for a key, also after restar
   const where = places();
   let { ada } = served(where.open);
   await ada.createSession({ id: "s" });
-  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "my number is quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] });
+  await ada.append({
+    session: "s",
+    items: [
+      { id: "u1", kind: "user_turn", text: "my number is quokka" },
+      { id: "u2", kind: "user_turn", text: "and now?" },
+    ],
+  });
   const catalogOf = (name) => ({ session: "s", items: [{ id: name, kind: "tool", name, description: "Sends a mail" }] });
   const set = await ada.setCatalog(catalogOf("send_mail"), { idempotency_key: "c" });
   assert.ok(set.sequence > 0);
@@ -326,21 +449,49 @@ test("what is forgotten is gone from answers to keys, too", async () => {
   const where = places();
   const { ada } = served(where.open);
   await ada.createSession({ id: "s" });
-  await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" });
+  await ada.append(
+    {
+      session: "s",
+      items: [{ id: "c1", kind: "tool_call", text: "t()" }],
+      tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }],
+    },
+    { idempotency_key: "a" },
+  );
   const read = () => ada.drilldown({ session: "s", handle: "artifact:result:c1", selector: { type: "lines", start: 0, end: 1 } }, { idempotency_key: "d" });
   assert.equal((await read()).slice.text, "my number is quokka");
   assert.ok((await where.stores.get("ada").session("service/s").load()).parts.join("").includes("quokka"));
   await ada.forget({ session: "s", item_id: "result:c1" });
   assert.ok(!(await stored(where)).includes("quokka"));
   assert.equal((await read()).slice.text, "");
-  assert.equal((await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" })).results.length, 1);
+  assert.equal(
+    (
+      await ada.append(
+        {
+          session: "s",
+          items: [{ id: "c1", kind: "tool_call", text: "t()" }],
+          tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }],
+        },
+        { idempotency_key: "a" },
+      )
+    ).results.length,
+    1,
+  );
 });
 
 test("what is forgotten is gone from the store, too", async () => {
   const where = places();
   const { ada } = served(where.open);
   await ada.createSession({ id: "s" });
-  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "my number is quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] }, { idempotency_key: "k" });
+  await ada.append(
+    {
+      session: "s",
+      items: [
+        { id: "u1", kind: "user_turn", text: "my number is quokka" },
+        { id: "u2", kind: "user_turn", text: "and now?" },
+      ],
+    },
+    { idempotency_key: "k" },
+  );
   await ada.build({ session: "s", build: { phase: "answer" } });
   assert.ok((await stored(where)).includes("quokka"));
   const { sequence } = await ada.forget({ session: "s", item_id: "u1" });
@@ -356,10 +507,13 @@ test("a journal that is damaged is a failure, or read as far as it goes where th
   const { ada } = served(where.open);
   await ada.createSession({ id: "s" });
   for (let n = 0; n < 3; n += 1) await ada.append({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] });
-  const broken = (tenant, name) => ({ ...where.open(tenant, name), load: async () => {
-    const { first, parts } = await where.open(tenant, name).load();
-    return { first, parts: name.startsWith("session/") ? parts.map((part, at) => (at === 1 ? part.slice(0, -9) : part)) : parts };
-  } });
+  const broken = (tenant, name) => ({
+    ...where.open(tenant, name),
+    load: async () => {
+      const { first, parts } = await where.open(tenant, name).load();
+      return { first, parts: name.startsWith("session/") ? parts.map((part, at) => (at === 1 ? part.slice(0, -9) : part)) : parts };
+    },
+  });
   const { ada: other, failures } = served(broken);
   await assert.rejects(other.getSession({ session: "s" }), code("JOURNAL_DAMAGED", 500));
   assert.equal(failures.length, 1);
@@ -372,7 +526,10 @@ test("a tenant has as many sessions as it may, of whichever process", async () =
   const limited = () => served(undefined, { store, limits: { sessions: 3 } });
   const { ada, bob, failures } = limited();
   const made = await Promise.allSettled(["a", "b", "c", "d", "e"].map((id) => ada.createSession({ id })));
-  assert.deepEqual(made.map(({ status }) => status), ["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"]);
+  assert.deepEqual(
+    made.map(({ status }) => status),
+    ["fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"],
+  );
   const before = await stored({ stores: new Map([["all", store]]) });
   await assert.rejects(ada.createSession({ id: "d" }), code("QUOTA_EXCEEDED", 507));
   await assert.rejects(ada.createSession({}, { idempotency_key: "k" }), code("QUOTA_EXCEEDED", 507));
@@ -397,7 +554,14 @@ test("a session takes as many bytes as it may", async () => {
   const limits = { session_bytes: 60_000 };
   let { ada } = served(where.open, { limits });
   await ada.createSession({ id: "s" });
-  const turn = (n, rows) => ({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }, { id: `c${n}`, kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: `c${n}`, tool_name: "t", raw_output: `row of ${n}\n`.repeat(rows) }] });
+  const turn = (n, rows) => ({
+    session: "s",
+    items: [
+      { id: `u${n}`, kind: "user_turn", text: `turn ${n}` },
+      { id: `c${n}`, kind: "tool_call", text: "t()" },
+    ],
+    tool_results: [{ tool_call_id: `c${n}`, tool_name: "t", raw_output: `row of ${n}\n`.repeat(rows) }],
+  });
   await ada.append(turn(0, 4_000), { idempotency_key: "k0" });
   const before = await stored(where);
   for (const add of [
@@ -437,7 +601,10 @@ test("a session takes as many bytes as it may", async () => {
   await ada.createSession({ id: "long" });
   let turns = 0;
   for (let isFull = false; !isFull; turns += 1) {
-    isFull = await ada.append({ session: "long", items: [{ id: `u${turns}`, kind: "user_turn", text: `turn ${turns} ${"word ".repeat(20)}` }] }).then(() => false, (error) => code("QUOTA_EXCEEDED", 507)(error));
+    isFull = await ada.append({ session: "long", items: [{ id: `u${turns}`, kind: "user_turn", text: `turn ${turns} ${"word ".repeat(20)}` }] }).then(
+      () => false,
+      (error) => code("QUOTA_EXCEEDED", 507)(error),
+    );
   }
   const [, { bytes }] = await where.stores.get("ada").sessions();
   assert.ok(turns > 200 && bytes <= 60_000, `${turns} turns, ${bytes} bytes`);
@@ -449,9 +616,20 @@ test("sessions end that nobody wrote to, whole, and none that is in use", async 
   const store = memoryStore({ clock: () => now });
   const { handler, ada, bob, failures } = served(undefined, { store });
   const items = [{ id: "send_mail", kind: "tool", name: "send_mail", description: "Sends a mail" }];
-  for (const [client, id] of [[ada, "old"], [bob, "old"], [ada, "catalog"], [ada, "keyed"], [ada, "made"]]) {
+  for (const [client, id] of [
+    [ada, "old"],
+    [bob, "old"],
+    [ada, "catalog"],
+    [ada, "keyed"],
+    [ada, "made"],
+  ]) {
     await client.createSession({ id });
-    if (id !== "made") await client.append({ session: id, items: [{ id: "u1", kind: "user_turn", text: "quokka" }], tool_results: [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(5_000) }] });
+    if (id !== "made")
+      await client.append({
+        session: id,
+        items: [{ id: "u1", kind: "user_turn", text: "quokka" }],
+        tool_results: [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(5_000) }],
+      });
     now += MINUTE;
   }
   await loggedDecision(ada, "Keep orders in PostgreSQL");
@@ -484,15 +662,30 @@ test("sessions end that nobody wrote to, whole, and none that is in use", async 
   now += 60 * MINUTE;
   const removed = await handler.prune({ idle_ms: 30 * MINUTE, now });
   delete store.sessions;
-  assert.deepEqual(removed.map(({ tenant, session }) => [tenant, session]), [["ada", "catalog"], ["ada", "made"], ["bob", "old"]]);
+  assert.deepEqual(
+    removed.map(({ tenant, session }) => [tenant, session]),
+    [
+      ["ada", "catalog"],
+      ["ada", "made"],
+      ["bob", "old"],
+    ],
+  );
   assert.equal((await ada.getSession({ session: "keyed" })).stats.items, 4);
-  assert.deepEqual((await store.sessions()).map(({ id }) => id), [`["ada","decisions"]`, `["ada","service/keyed"]`, `["ada","session/keyed"]`, "somebody else's"]);
+  assert.deepEqual(
+    (await store.sessions()).map(({ id }) => id),
+    [`["ada","decisions"]`, `["ada","service/keyed"]`, `["ada","session/keyed"]`, "somebody else's"],
+  );
   assert.equal((await ada.exportDecisions({})).decisions.length, 1);
   await ada.createSession({ id: "old" });
   assert.equal((await ada.getSession({ session: "old" })).stats.items, 0);
   assert.deepEqual(failures, []);
 
-  for (const [options, wanted, path] of [[{}, "MISSING_FIELD", "/idle_ms"], [{ idle_ms: -1 }, "OUT_OF_RANGE", "/idle_ms"], [{ idle_ms: 1, now: "1" }, "OUT_OF_RANGE", "/now"], [{ idle_ms: 1, max: 1 }, "UNKNOWN_FIELD", "/max"]]) {
+  for (const [options, wanted, path] of [
+    [{}, "MISSING_FIELD", "/idle_ms"],
+    [{ idle_ms: -1 }, "OUT_OF_RANGE", "/idle_ms"],
+    [{ idle_ms: 1, now: "1" }, "OUT_OF_RANGE", "/now"],
+    [{ idle_ms: 1, max: 1 }, "UNKNOWN_FIELD", "/max"],
+  ]) {
     await assert.rejects(handler.prune(options), { code: wanted, path });
   }
   await assert.rejects(served(places().open).handler.prune({ idle_ms: 1 }), { code: "UNSUPPORTED", path: "/store" });
@@ -516,7 +709,10 @@ test("a removal that fails is done by the next", async () => {
   };
   await assert.rejects(handler.prune({ idle_ms: 1_000, now }), /disk full/);
   delete store.delete;
-  assert.deepEqual((await handler.prune({ idle_ms: 1_000, now })).map(({ session }) => session), ["s"]);
+  assert.deepEqual(
+    (await handler.prune({ idle_ms: 1_000, now })).map(({ session }) => session),
+    ["s"],
+  );
   assert.deepEqual(await store.sessions(), []);
   await assert.rejects(ada.getSession({ session: "s" }), code("NOT_FOUND", 404));
 });
@@ -545,7 +741,10 @@ test("agents share a memory of decisions, and follow it", async () => {
   const first = await loggedDecision(client("ada"), "Keep orders in PostgreSQL");
   await loggedDecision(client("ada"), "Ship on Mondays");
   await following;
-  assert.deepEqual(changes.map(({ decisions }) => decisions.map(({ summary }) => summary)), [["Keep orders in PostgreSQL"], ["Ship on Mondays"]]);
+  assert.deepEqual(
+    changes.map(({ decisions }) => decisions.map(({ summary }) => summary)),
+    [["Keep orders in PostgreSQL"], ["Ship on Mondays"]],
+  );
   assert.equal((await bob.exportDecisions({})).decisions.length, 0, "another tenant's");
   // Another process has the same, with the same revisions, and who comes again gets what was missed.
   const again = served(open).ada;
@@ -554,7 +753,10 @@ test("agents share a memory of decisions, and follow it", async () => {
   assert.deepEqual(whole, await ada.exportDecisions({}));
   assert.equal((await again.exportDecisions({ since: changes[0].revision })).decisions.length, 1);
   for await (const missed of again.decisionChanges({ since: changes[0].revision })) {
-    assert.deepEqual(missed.decisions.map(({ summary }) => summary), ["Ship on Mondays"]);
+    assert.deepEqual(
+      missed.decisions.map(({ summary }) => summary),
+      ["Ship on Mondays"],
+    );
     break;
   }
   const { result } = await again.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_decision", arguments: { id: first } } });
@@ -571,17 +773,37 @@ test("guardrails are added and removed for all agents of a tenant, and stay", as
   const first = changes.next();
   await new Promise((done) => setTimeout(done, 20));
   assert.deepEqual(await ada.addGuardrails({ rules: [rule] }), { added: 1, duplicates: [] });
-  assert.deepEqual((await first).value.guardrails.map(({ id }) => id), ["floor"], "who follows is not told");
+  assert.deepEqual(
+    (await first).value.guardrails.map(({ id }) => id),
+    ["floor"],
+    "who follows is not told",
+  );
   await changes.return();
   assert.deepEqual(await ada.addGuardrails({ rules: rule }), { added: 0, duplicates: ["floor"] });
-  await assert.rejects(ada.addGuardrails({ rules: [{ ...rule, id: "other" }, { ...rule, id: "bad", action: "no" }] }), (error) => code("INVALID_INPUT", 422)(error) && error.path === "/rules/1/action");
+  await assert.rejects(
+    ada.addGuardrails({
+      rules: [
+        { ...rule, id: "other" },
+        { ...rule, id: "bad", action: "no" },
+      ],
+    }),
+    (error) => code("INVALID_INPUT", 422)(error) && error.path === "/rules/1/action",
+  );
   const check = async (client) => {
-    const { result } = await client.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "check_action", arguments: { description: "Drop the table", stakes: "high", confidence: 0.2 } } });
+    const { result } = await client.decisionsRpc({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "check_action", arguments: { description: "Drop the table", stakes: "high", confidence: 0.2 } },
+    });
     return result.structuredContent.allowed;
   };
   for (let process = 0; process < 2; process += 1) {
     assert.deepEqual([await check(ada), await check(bob)], [false, true]);
-    assert.deepEqual((await ada.exportDecisions({})).guardrails.map(({ id }) => id), ["floor"]);
+    assert.deepEqual(
+      (await ada.exportDecisions({})).guardrails.map(({ id }) => id),
+      ["floor"],
+    );
     ({ ada, bob } = served(open));
   }
   assert.deepEqual([await ada.removeGuardrail({ id: "floor" }), await ada.removeGuardrail({ id: "floor" })], [{ removed: true }, { removed: false }]);
@@ -612,11 +834,18 @@ test("the description names every operation, and is what the answers are", async
   assert.equal(described.openapi, "3.1.0");
   const operations = Object.values(described.paths).flatMap((one) => Object.values(one));
   assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
-  for (const { operationId, responses } of operations) assert.ok(responses.default.content["application/problem+json"] && Object.keys(responses).length === 2, operationId);
+  for (const { operationId, responses } of operations)
+    assert.ok(responses.default.content["application/problem+json"] && Object.keys(responses).length === 2, operationId);
   // Each path is there: without a token it is 401, not 404.
   for (const [path, methods] of Object.entries(described.paths)) {
     for (const method of Object.keys(methods)) {
-      const answer = await handler(new Request(`http://s${path.replace("{session}", "s")}`, { method: method.toUpperCase(), headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" }, ...(["post", "put"].includes(method) && { body: "[]" }) }));
+      const answer = await handler(
+        new Request(`http://s${path.replace("{session}", "s")}`, {
+          method: method.toUpperCase(),
+          headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" },
+          ...(["post", "put"].includes(method) && { body: "[]" }),
+        }),
+      );
       assert.notEqual(answer.status, 405);
       if (answer.headers.get("content-type") === "text/event-stream") await answer.body.cancel();
       else assert.ok(!(await answer.text()).includes("there is nothing here"), `${method} ${path}`);
@@ -627,7 +856,8 @@ test("the description names every operation, and is what the answers are", async
 test("pages ask where their origin is named, and options are checked", async () => {
   const { open } = places();
   const handler = sessionHandler({ open, token: TOKENS, origins: ["https://app.example"] });
-  const from = (origin, init = {}) => handler(new Request("https://service.example/v1/sessions/s", { ...init, headers: { origin, authorization: `Bearer ${TOKENS.ada}`, ...init.headers } }));
+  const from = (origin, init = {}) =>
+    handler(new Request("https://service.example/v1/sessions/s", { ...init, headers: { origin, authorization: `Bearer ${TOKENS.ada}`, ...init.headers } }));
   const named = await from("https://app.example");
   assert.deepEqual([named.status, named.headers.get("access-control-allow-origin")], [404, "https://app.example"]);
   const other = await from("https://evil.example");
@@ -658,10 +888,18 @@ test("pages ask where their origin is named, and options are checked", async () 
     [{ open, token: "t", max: 1 }, "UNKNOWN_FIELD", "/max"],
     [{ open, token: "t", manager: { budgets: 1 } }, "UNKNOWN_FIELD", undefined],
   ]) {
-    assert.throws(() => sessionHandler(options), (error) => (assert.equal(error.code, wanted, JSON.stringify(options)), path === undefined || assert.equal(error.path, path), true));
+    assert.throws(
+      () => sessionHandler(options),
+      (error) => (assert.equal(error.code, wanted, JSON.stringify(options)), path === undefined || assert.equal(error.path, path), true),
+    );
   }
   const { ada } = served(open);
-  for (const [options, wanted, path] of [[{ clock: 1 }, "POLICY_VIOLATION", "/options/clock"], [{ apend: true }, "UNKNOWN_FIELD", "/options/apend"], [{ salvage: true }, "UNKNOWN_FIELD", "/options/salvage"], [{ limits: { max_items: -1 } }, "OUT_OF_RANGE", "/options/limits/max_items"]]) {
+  for (const [options, wanted, path] of [
+    [{ clock: 1 }, "POLICY_VIOLATION", "/options/clock"],
+    [{ apend: true }, "UNKNOWN_FIELD", "/options/apend"],
+    [{ salvage: true }, "UNKNOWN_FIELD", "/options/salvage"],
+    [{ limits: { max_items: -1 } }, "OUT_OF_RANGE", "/options/limits/max_items"],
+  ]) {
     await assert.rejects(ada.createSession({ id: "bad", options }), (error) => (assert.deepEqual([error.code, error.path], [wanted, path]), true));
   }
   await assert.rejects(ada.getSession({ session: "bad" }), code("NOT_FOUND", 404));
@@ -699,7 +937,10 @@ await changes.return();
 console.log("held");
 `;
 
-for (const [name, args] of [["deno", ["run", "--no-prompt", "--cached-only", "--node-modules-dir=manual"]], ["bun", []]]) {
+for (const [name, args] of [
+  ["deno", ["run", "--no-prompt", "--cached-only", "--node-modules-dir=manual"]],
+  ["bun", []],
+]) {
   test(`the service in ${name}`, async (t) => {
     const program = await optionalProgram(name);
     if (!has(t, program.path, { ...program, optional: true })) return;

@@ -154,11 +154,15 @@ test("the recorded cases: each is as recorded, or as its deviation says", async 
     assert.notDeepEqual(actual, one.expected, `${name} is listed as a deviation but matches`);
   }
   assert.deepEqual(problems, []);
-  assert.deepEqual([...deviations.keys()].filter((name) => !used.has(name)), []);
+  assert.deepEqual(
+    [...deviations.keys()].filter((name) => !used.has(name)),
+    [],
+  );
 });
 
 const SECRET = `ghp_${"aB3d".repeat(9)}`;
-const post = (path, body, headers = {}) => new Request(HOST + path, { method: "POST", headers, body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) });
+const post = (path, body, headers = {}) =>
+  new Request(HOST + path, { method: "POST", headers, body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) });
 const get = (path, headers = {}) => new Request(HOST + path, { headers });
 const compact = async (handler, body, headers) => (await handler(post("/v1/compact", { budget: 50, ...body }, headers))).json();
 const large = (text) => `${text} `.repeat(2_000);
@@ -178,7 +182,13 @@ test("the whole of a reduced result is served, byte for byte, to who sent it alo
   assert.match(whole.headers.get("content-security-policy"), /sandbox/);
   assert.equal(await whole.text(), data);
   assert.equal((await handler(get(`/v1/artifacts/${encodeURIComponent(artifact_ref)}`, ada))).status, 200);
-  for (const [other, headers, status] of [[path, bob, 404], [path, {}, 401], ["/v1/artifacts/artifact:own", ada, 404], ["/v1/artifacts/%ff", ada, 400], ["/v1/artifacts/", ada, 404]]) {
+  for (const [other, headers, status] of [
+    [path, bob, 404],
+    [path, {}, 401],
+    ["/v1/artifacts/artifact:own", ada, 404],
+    ["/v1/artifacts/%ff", ada, 400],
+    ["/v1/artifacts/", ada, 404],
+  ]) {
     const refused = await handler(get(other, headers));
     assert.equal(refused.status, status, other);
     assert.ok(!(await refused.text()).includes("operator"));
@@ -190,7 +200,10 @@ test("the whole of a reduced result is served, byte for byte, to who sent it alo
   const json = await compact(handler, { data: rows }, ada);
   const stored = await handler(get(`/v1/artifacts/${json.artifact_ref}`, ada));
   assert.equal(stored.headers.get("content-type"), "application/json; charset=utf-8");
-  assert.deepEqual(await stored.json(), rows.map(({ id }) => ({ id })));
+  assert.deepEqual(
+    await stored.json(),
+    rows.map(({ id }) => ({ id })),
+  );
   manager.free();
 });
 
@@ -230,7 +243,10 @@ test("a manager of each caller's own serves all that it has, and is not to be sh
   assert.deepEqual([...new Uint8Array(await image.arrayBuffer())], [0xff, 0xd8, 0]);
   assert.equal((await handler(get(`/v1/artifacts/${artifact_ref}`, bob))).status, 404);
   managers.get("ada").ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: large("withheld"), sensitivity: "restricted" });
-  const { handle } = managers.get("ada").artifacts.list().find(({ handle }) => !handle.includes("compact") && handle !== "image/1");
+  const { handle } = managers
+    .get("ada")
+    .artifacts.list()
+    .find(({ handle }) => !handle.includes("compact") && handle !== "image/1");
   const withheld = await handler(get(`/v1/artifacts/${encodeURIComponent(handle)}`, ada));
   assert.equal(withheld.status, 403);
   assert.ok(!(await withheld.text()).includes("withheld withheld"));
@@ -240,7 +256,10 @@ test("a manager of each caller's own serves all that it has, and is not to be sh
   assert.equal((await wrong(post("/v1/compact", { data: 1 }, ada))).status, 200);
   const refused = await wrong(post("/v1/compact", { data: 1 }, bob));
   assert.deepEqual([refused.status, await refused.json()], [500, { error: "INTERNAL", message: "the server failed", retryable: false }]);
-  assert.deepEqual(failures.map(({ code, path }) => [code, path]), [["CALLBACK_FAILED", "/manager"]]);
+  assert.deepEqual(
+    failures.map(({ code, path }) => [code, path]),
+    [["CALLBACK_FAILED", "/manager"]],
+  );
 });
 
 test("hostile bodies are refused, and the handler goes on", async () => {
@@ -316,7 +335,13 @@ test("announced lengths are not believed, and an aborted body is not waited for"
 
 test("what a refusal must say in its headers is there", async () => {
   let now = 0;
-  const handler = sidecar({ manager: new ContextManager(), token: "t", rate_limit: { max_calls_per_minute: 2, max_calls_per_session: 3 }, clock: () => now, origins: ["https://app.example"] });
+  const handler = sidecar({
+    manager: new ContextManager(),
+    token: "t",
+    rate_limit: { max_calls_per_minute: 2, max_calls_per_session: 3 },
+    clock: () => now,
+    origins: ["https://app.example"],
+  });
   const headers = { authorization: "Bearer t" };
   const ask = (body = { data: 1 }) => handler(post("/v1/compact", body, headers));
   assert.equal((await handler(get("/v1/compact"))).headers.get("allow"), "POST, OPTIONS");
@@ -326,11 +351,17 @@ test("what a refusal must say in its headers is there", async () => {
   assert.deepEqual([(await ask()).status, (await ask({})).status], [200, 400]);
   now = 500;
   const limited = await ask();
-  assert.deepEqual([limited.status, limited.headers.get("retry-after"), (await limited.json()).details], [429, "60", { scope: "sidecar/minute", retry_after: 59.5 }]);
+  assert.deepEqual(
+    [limited.status, limited.headers.get("retry-after"), (await limited.json()).details],
+    [429, "60", { scope: "sidecar/minute", retry_after: 59.5 }],
+  );
   now = 60_000;
   assert.equal((await ask()).status, 200);
   const ended = await ask();
-  assert.deepEqual([ended.status, ended.headers.get("retry-after"), (await ended.json()).details], [429, null, { scope: "sidecar/session", retry_after: null }]);
+  assert.deepEqual(
+    [ended.status, ended.headers.get("retry-after"), (await ended.json()).details],
+    [429, null, { scope: "sidecar/session", retry_after: null }],
+  );
   assert.equal((await handler(get("/v1/health"))).status, 200);
 });
 

@@ -25,28 +25,36 @@ const folder = await project("storage-attack", {}, { also: ["storage-attack-chil
 async function attacked(place, seeds, life) {
   const said = seeds.map(() => []);
   let began = 0;
-  await Promise.all(seeds.map((seed, at) => new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ["storage-attack-child.mjs", place, `r${seed}`, String(seed)], { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
-    children.push(child);
-    createInterface({ input: child.stdout }).on("line", (line) => {
-      // The last one may have been cut short.
-      try {
-        said[at].push(JSON.parse(line));
-      } catch {
-        return;
-      }
-      const isFirst = said[at].at(-1).done !== undefined && said[at].filter(({ done }) => done !== undefined).length === 1;
-      if (isFirst && (began += 1) === seeds.length) for (const one of children) setTimeout(() => one.kill("SIGKILL"), life());
-    });
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      if (signal === "SIGKILL") return resolve();
-      for (const one of children) one.kill("SIGKILL");
-      reject(new Error(`a process ended with ${code ?? signal}\n${stderr}`));
-    });
-  }))).finally(() => children.splice(0));
+  await Promise.all(
+    seeds.map(
+      (seed, at) =>
+        new Promise((resolve, reject) => {
+          const child = spawn(process.execPath, ["storage-attack-child.mjs", place, `r${seed}`, String(seed)], {
+            cwd: folder,
+            stdio: ["ignore", "pipe", "pipe"],
+          });
+          let stderr = "";
+          child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+          children.push(child);
+          createInterface({ input: child.stdout }).on("line", (line) => {
+            // The last one may have been cut short.
+            try {
+              said[at].push(JSON.parse(line));
+            } catch {
+              return;
+            }
+            const isFirst = said[at].at(-1).done !== undefined && said[at].filter(({ done }) => done !== undefined).length === 1;
+            if (isFirst && (began += 1) === seeds.length) for (const one of children) setTimeout(() => one.kill("SIGKILL"), life());
+          });
+          child.on("error", reject);
+          child.on("close", (code, signal) => {
+            if (signal === "SIGKILL") return resolve();
+            for (const one of children) one.kill("SIGKILL");
+            reject(new Error(`a process ended with ${code ?? signal}\n${stderr}`));
+          });
+        }),
+    ),
+  ).finally(() => children.splice(0));
   return said;
 }
 const children = [];
@@ -116,7 +124,10 @@ test(`what was acknowledged outlives ${ROUNDS} rounds of races, kills and flippe
     await promises.writeFile(file, bytes);
     counts.flips += 1;
     const hit = `${what}: byte ${at} of ${file.slice(place.length)}`;
-    const refused = await openSession(fileStore(place).session("s")).then((opened) => opened.free(), (error) => error);
+    const refused = await openSession(fileStore(place).session("s")).then(
+      (opened) => opened.free(),
+      (error) => error,
+    );
     if (refused) {
       counts.refused += 1;
       assert.equal(refused.code, "JOURNAL_DAMAGED", `${hit}: ${refused.stack}`);

@@ -35,8 +35,35 @@ export function random(seed) {
 }
 
 const HOSTILE_IDS = [
-  "../x", "..", ".", "/", "/etc/passwd", "a/b", "a\\b", "C:\\x", "~", "a", "A", "s-a", "con", "nul.txt", "x".repeat(512), "é", "e\u0301", "日本語",
-  "👩‍👩‍👧", " ", "a ", "a\nb", "'; DROP TABLE contextweaver_parts; --", "%2e%2e", "__proto__", "constructor", "*", "?", "\u{10ffff}",
+  "../x",
+  "..",
+  ".",
+  "/",
+  "/etc/passwd",
+  "a/b",
+  "a\\b",
+  "C:\\x",
+  "~",
+  "a",
+  "A",
+  "s-a",
+  "con",
+  "nul.txt",
+  "x".repeat(512),
+  "é",
+  "e\u0301",
+  "日本語",
+  "👩‍👩‍👧",
+  " ",
+  "a ",
+  "a\nb",
+  "'; DROP TABLE contextweaver_parts; --",
+  "%2e%2e",
+  "__proto__",
+  "constructor",
+  "*",
+  "?",
+  "\u{10ffff}",
 ];
 
 /** Arguments that are refused, each with the code and the path that say why. */
@@ -88,7 +115,14 @@ const cases = {
 
   async "parts come back in their order, byte for byte"(engine, assert) {
     const session = engine.session("s");
-    const given = ['{"a":1}', "", "two\nlines\r\n", "\u2028 \\ \" ' \u007f \t", "👩‍👩‍👧 é e\u0301 日本語 \uffff \u{10ffff}", JSON.stringify({ nul: "\0", deep: ["\ud83d\ude00"] })];
+    const given = [
+      '{"a":1}',
+      "",
+      "two\nlines\r\n",
+      "\u2028 \\ \" ' \u007f \t",
+      "👩‍👩‍👧 é e\u0301 日本語 \uffff \u{10ffff}",
+      JSON.stringify({ nul: "\0", deep: ["\ud83d\ude00"] }),
+    ];
     await session.append(0, given.slice(0, 2));
     await session.append(2, given.slice(2));
     assert.deepEqual(await session.load(), { first: 0, parts: given });
@@ -263,7 +297,11 @@ const cases = {
     assert.deepEqual(await one.load(), { first: 0, parts: ["new"] });
     await engine.other("one").delete();
     await one.putBlob(hash, data);
-    if (engine.store) assert.deepEqual((await engine.store().sessions()).map(({ id }) => id), ["one", "two"]);
+    if (engine.store)
+      assert.deepEqual(
+        (await engine.store().sessions()).map(({ id }) => id),
+        ["one", "two"],
+      );
     assert.deepEqual(await one.load(), { first: 0, parts: [] });
     assert.deepEqual(await two.load(), { first: 0, parts: ["2"] });
   },
@@ -358,7 +396,13 @@ const cases = {
       await store.session(id).putBlob(hash, data);
     }
     const listed = await store.sessions();
-    assert.deepEqual(listed.map(({ id, blob_bytes }) => [id, blob_bytes]), [["a", 12], ["b", 12]]);
+    assert.deepEqual(
+      listed.map(({ id, blob_bytes }) => [id, blob_bytes]),
+      [
+        ["a", 12],
+        ["b", 12],
+      ],
+    );
     assert.deepEqual([await store.session("a").record(), await engine.other("b").record(), await store.session("c").record()], [...listed, undefined]);
     for (const { bytes: size, written_at } of listed) {
       assert.ok(size >= 12 && size < 1_000, `${size} bytes`);
@@ -368,7 +412,10 @@ const cases = {
     const [compacted] = await store.sessions();
     assert.ok(compacted.bytes < listed[0].bytes && compacted.blob_bytes === 0, JSON.stringify(compacted));
     assert.deepEqual([await store.delete("a"), await store.delete("a"), await store.delete("nobody")], [true, false, false]);
-    assert.deepEqual((await store.sessions()).map(({ id }) => id), ["b"]);
+    assert.deepEqual(
+      (await store.sessions()).map(({ id }) => id),
+      ["b"],
+    );
   },
 
   async "sessions end that nobody wrote to for a time, or that are too many"(engine, assert) {
@@ -443,7 +490,11 @@ const cases = {
       };
       const removed = await store.prune({ idle_ms: 0, max_sessions: 0, max_bytes: 0, now: Date.now() + 1_000 });
       delete store.sessions;
-      assert.deepEqual(removed.map(({ id }) => id), ["other"], how);
+      assert.deepEqual(
+        removed.map(({ id }) => id),
+        ["other"],
+        how,
+      );
       const { first, parts } = await engine.other("s").load();
       assert.ok(first + parts.length > 0, how);
       // Whoever writes after a removal is told so.
@@ -474,9 +525,15 @@ const cases = {
         await engine.session(id).append(0, before.parts);
         for (const { hash, data } of [kept, dropped]) await engine.session(id).putBlob(hash, data);
         const broken = await engine.failing(id, steps);
-        isDone = await change(broken).then(() => true, (error) => (assert.match(String(error.message), /out of order/), false));
+        isDone = await change(broken).then(
+          () => true,
+          (error) => (assert.match(String(error.message), /out of order/), false),
+        );
         const session = engine.other(id);
-        const now = { ...(await session.load()), blobs: await Promise.all([kept, dropped, added].map(async ({ hash }) => (await session.getBlob(hash)) !== undefined)) };
+        const now = {
+          ...(await session.load()),
+          blobs: await Promise.all([kept, dropped, added].map(async ({ hash }) => (await session.getBlob(hash)) !== undefined)),
+        };
         const what = `${method} after ${steps} steps: ${JSON.stringify(now)}`;
         // Blobs that a compaction could not remove any more stay until the next one.
         const isAfter = JSON.stringify(method === "compact" ? { ...now, blobs: after.blobs } : now) === JSON.stringify(after);
@@ -504,7 +561,7 @@ const cases = {
       "a compaction": (session) => session.compact(0, ["all"], []),
       "another upload": (session) => session.putBlob(hash, data),
       "a deletion": (session) => session.delete(),
-      "both": async (session) => {
+      both: async (session) => {
         await session.putBlob(hash, data);
         await session.compact(0, ["all"], []);
       },
@@ -566,46 +623,57 @@ const cases = {
     const ids = Array.from({ length: 12 }, (_, at) => `session ${at}`);
     const model = new Map(ids.map((id) => [id, { first: 0, parts: [], blobs: new Set() }]));
     for (let round = 0; round < 25; round += 1) {
-      await Promise.all(ids.map(async (id) => {
-        const kept = model.get(id);
-        const session = draw() < 0.5 ? engine.session(id) : engine.other(id);
-        const next = kept.first + kept.parts.length;
-        const parts = Array.from({ length: Math.floor(draw() * 4) }, (_, at) => `${id} ${round} ${at}`);
-        const roll = draw();
-        if (roll < 0.6) {
-          kept.parts = [...kept.parts, ...parts];
-          await session.append(next, parts);
-        } else if (roll < 0.85) {
-          const { hash, data } = pick(blobs);
-          kept.blobs.add(hash);
-          await session.putBlob(hash, data);
-        } else if (roll < 0.95) {
-          const left = [...kept.blobs].filter(() => draw() < 0.5);
-          Object.assign(kept, { first: next, parts, blobs: new Set(left) });
-          await session.compact(next, parts, left);
-        } else {
-          Object.assign(kept, { first: 0, parts: [], blobs: new Set() });
-          await session.delete();
-        }
-      }));
+      await Promise.all(
+        ids.map(async (id) => {
+          const kept = model.get(id);
+          const session = draw() < 0.5 ? engine.session(id) : engine.other(id);
+          const next = kept.first + kept.parts.length;
+          const parts = Array.from({ length: Math.floor(draw() * 4) }, (_, at) => `${id} ${round} ${at}`);
+          const roll = draw();
+          if (roll < 0.6) {
+            kept.parts = [...kept.parts, ...parts];
+            await session.append(next, parts);
+          } else if (roll < 0.85) {
+            const { hash, data } = pick(blobs);
+            kept.blobs.add(hash);
+            await session.putBlob(hash, data);
+          } else if (roll < 0.95) {
+            const left = [...kept.blobs].filter(() => draw() < 0.5);
+            Object.assign(kept, { first: next, parts, blobs: new Set(left) });
+            await session.compact(next, parts, left);
+          } else {
+            Object.assign(kept, { first: 0, parts: [], blobs: new Set() });
+            await session.delete();
+          }
+        }),
+      );
     }
     for (const [id, { first, parts, blobs: refers }] of model) {
       assert.deepEqual(await engine.other(id).load(), { first, parts }, id);
       for (const { hash } of blobs) assert.equal((await engine.other(id).getBlob(hash)) !== undefined, refers.has(hash), id);
     }
-    if (engine.blobs) assert.equal(await engine.blobs(), engine.shares === false ? [...model.values()].reduce((sum, kept) => sum + kept.blobs.size, 0) : new Set([...model.values()].flatMap((kept) => [...kept.blobs])).size);
+    if (engine.blobs)
+      assert.equal(
+        await engine.blobs(),
+        engine.shares === false
+          ? [...model.values()].reduce((sum, kept) => sum + kept.blobs.size, 0)
+          : new Set([...model.values()].flatMap((kept) => [...kept.blobs])).size,
+      );
   },
 };
 
 /** Runs all cases. `open` makes an engine with nothing in it, which is closed by `close` if it has one. */
 export function runStorageCases(open, assert) {
-  const each = Object.entries(cases).map(([name, run]) => [name, async () => {
-    const engine = await open();
-    try {
-      await run(engine, assert);
-    } finally {
-      await engine.close?.();
-    }
-  }]);
+  const each = Object.entries(cases).map(([name, run]) => [
+    name,
+    async () => {
+      const engine = await open();
+      try {
+        await run(engine, assert);
+      } finally {
+        await engine.close?.();
+      }
+    },
+  ]);
   return runAll(Object.fromEntries(each));
 }

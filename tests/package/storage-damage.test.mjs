@@ -52,9 +52,15 @@ test("a journal that is damaged is refused, and read as far as it can be", async
       await fileStore(place).session("s").compact(1, parts.slice(0, 6), []);
     }
     const first = isCompacted ? 1 : 0;
-    for (let at = isCompacted ? 6 : 0; at < 10; at += 2) await fileStore(place).session("s").append(first + at, parts.slice(at, at + 2));
+    for (let at = isCompacted ? 6 : 0; at < 10; at += 2)
+      await fileStore(place)
+        .session("s")
+        .append(first + at, parts.slice(at, at + 2));
     const bytes = await promises.readFile(path);
-    const lines = bytes.toString().split("\n").filter((line) => line.includes('"parts":['));
+    const lines = bytes
+      .toString()
+      .split("\n")
+      .filter((line) => line.includes('"parts":['));
     const damages = {
       "a bit flips": (at) => flipped(bytes, at, below(8)),
       "bytes are missing": (at) => Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1 + below(20))]),
@@ -63,7 +69,13 @@ test("a journal that is damaged is refused, and read as far as it can be", async
       "a line is there twice": () => Buffer.from(bytes.toString().replace(lines[1], (line) => `${line}\n~\n${line}`)),
       "lines changed places": () => {
         const [one, other] = [lines[below(lines.length)], lines[below(lines.length)]];
-        return Buffer.from(bytes.toString().split("\n").map((line) => (line === one ? other : line === other ? one : line)).join("\n"));
+        return Buffer.from(
+          bytes
+            .toString()
+            .split("\n")
+            .map((line) => (line === one ? other : line === other ? one : line))
+            .join("\n"),
+        );
       },
       "a line is missing": () => Buffer.from(bytes.toString().replace(`${lines[1 + below(lines.length - 2)]}\n`, "")),
     };
@@ -87,12 +99,22 @@ test("a journal that is damaged is refused, and read as far as it can be", async
       if (loaded instanceof Error) {
         assert.ok(ContextWeaverError.is(loaded) && loaded.code === "JOURNAL_DAMAGED", `${what}: ${loaded.stack}`);
         assert.ok(/^\/\d+$/.test(loaded.path) && loaded.details.findings === salvaged.findings.length, what);
-        assert.ok(salvaged.findings.length > 0 && salvaged.findings.every(({ code, message }) => code === "JOURNAL_DAMAGED" && message.includes("journal")), what);
+        assert.ok(
+          salvaged.findings.length > 0 && salvaged.findings.every(({ code, message }) => code === "JOURNAL_DAMAGED" && message.includes("journal")),
+          what,
+        );
         await assert.rejects(session.append(first + 10, ["more"]), { code: "JOURNAL_DAMAGED" }, what);
         await assert.rejects(session.append(next, ["more"]), { code: "JOURNAL_DAMAGED" }, what);
         assert.deepEqual(await promises.readFile(path), Buffer.from(damaged), what);
         // Whoever was acknowledged more than can be read is told so, and the session goes on with what can be.
-        if (next !== first + 10) await assert.rejects(fileStore(place).session("s").compact(first + 10, ["x"], []), { code: "CONFLICT" }, what);
+        if (next !== first + 10)
+          await assert.rejects(
+            fileStore(place)
+              .session("s")
+              .compact(first + 10, ["x"], []),
+            { code: "CONFLICT" },
+            what,
+          );
         await session.compact(next, ["mended"], []);
         assert.deepEqual(await fileStore(place).session("s").load(), { first: next, parts: ["mended"] }, what);
       } else {
@@ -134,7 +156,10 @@ test("a session of which any bit is damaged opens with what can be read", async 
   for (const salvage of [false, true]) {
     const session = await openSession(store.session("s"), { salvage });
     assert.equal(results(session), 5);
-    assert.deepEqual(session.findings.map(({ code, message }) => [code, message.includes(blob)]), [["DECODE_FAILED", true]]);
+    assert.deepEqual(
+      session.findings.map(({ code, message }) => [code, message.includes(blob)]),
+      [["DECODE_FAILED", true]],
+    );
     session.free();
   }
   // Bytes that come again are stored again.
@@ -176,12 +201,19 @@ test("a session of which any bit is damaged opens with what can be read", async 
   await promises.rm(whole, { recursive: true });
   await promises.writeFile(journal, Buffer.alloc(bytes.length, "x\n"));
   await assert.rejects(openSession(store.session("s")), { code: "JOURNAL_DAMAGED" });
-  assert.deepEqual((await store.sessions()).map(({ id }) => id), ["s"], "it is not listed, and never removed");
+  assert.deepEqual(
+    (await store.sessions()).map(({ id }) => id),
+    ["s"],
+    "it is not listed, and never removed",
+  );
   const empty = await openSession(store.session("s"), { salvage: true });
   assert.ok(results(empty) === 0 && empty.findings.length > 0);
   empty.manager.ingest({ id: "u", kind: "user_turn", text: "anew" });
   await empty.save();
-  await assert.rejects(began.save().then(() => began.compact()), { code: "CONFLICT" });
+  await assert.rejects(
+    began.save().then(() => began.compact()),
+    { code: "CONFLICT" },
+  );
   empty.free();
   began.free();
 });
@@ -251,7 +283,12 @@ test("what another process puts while a compaction cleans up stays", async (t) =
   const BLOB = /blobs[/\\][0-9a-f]{64}/;
   // Of one that is compacted for the first time, and again: names of blobs differ.
   for (const generation of [0, 1, 2]) {
-    for (const [method, what] of [["rename", "put"], ["rm", "put"], ["rename", "begun anew"], ["rm", "begun anew"]]) {
+    for (const [method, what] of [
+      ["rename", "put"],
+      ["rm", "put"],
+      ["rename", "begun anew"],
+      ["rm", "begun anew"],
+    ]) {
       const id = `${method}-${what.replace(" ", "-")}-${generation}`;
       const other = fileStore(place).session(id);
       await other.append(0, ["a"]);
@@ -265,7 +302,9 @@ test("what another process puts while a compaction cleans up stays", async (t) =
         await other.append(first + parts.length, ["refers to all"]);
       };
       const fs = before(method, BLOB, write);
-      await fileStore(place, fs).session(id).compact(1 + generation, ["new"], []);
+      await fileStore(place, fs)
+        .session(id)
+        .compact(1 + generation, ["new"], []);
       // Names of later journals are not changed before they are removed.
       assert.ok(fs.wasCalled() || (method === "rename" && generation > 0), id);
       const session = fileStore(place).session(id);
@@ -288,7 +327,11 @@ test("a blob that is being put while another process compacts, or removes the se
     },
   };
   for (const [id, meet] of Object.entries(meetings)) {
-    for (const [method, pattern] of [["rename", /blobs[/\\].*\.tmp$/], ["mkdir", /blobs$/], ["open", /blobs$/]]) {
+    for (const [method, pattern] of [
+      ["rename", /blobs[/\\].*\.tmp$/],
+      ["mkdir", /blobs$/],
+      ["open", /blobs$/],
+    ]) {
       const name = `${id}-${method}`;
       const other = fileStore(place).session(name);
       await other.append(0, ["a"]);
@@ -330,7 +373,9 @@ test("what was compacted too late takes nobody's place whose line is damaged", a
     assert.ok(!parts.includes("refused"), `byte ${at}: ${parts}`);
     assert.ok(parts.includes("acknowledged") || findings.length > 0, `byte ${at}: ${parts}`);
     const { first } = await fileStore(place).session("s").load({ salvage: true });
-    await fileStore(place).session("s").compact(first + parts.length, [...parts, "more"], []);
+    await fileStore(place)
+      .session("s")
+      .compact(first + parts.length, [...parts, "more"], []);
     assert.deepEqual((await fileStore(place).session("s").load()).parts, [...parts, "more"], `byte ${at}`);
   }
 });
@@ -357,15 +402,24 @@ test("no symbolic link is followed", async (t) => {
 
   const journal = await moved(join(await begin("journal"), "journal"));
   const bytes = await promises.readFile(journal);
-  for (const call of [(s) => s.load(), (s) => s.load({ salvage: true }), (s) => s.append(1, ["2"]), (s) => s.compact(1, ["2"], []), (s) => s.putBlob(hash, data), (s) => s.record()]) {
+  for (const call of [
+    (s) => s.load(),
+    (s) => s.load({ salvage: true }),
+    (s) => s.append(1, ["2"]),
+    (s) => s.compact(1, ["2"], []),
+    (s) => s.putBlob(hash, data),
+    (s) => s.record(),
+  ]) {
     await assert.rejects(call(fileStore(place).session("journal")), isRefused);
   }
   assert.deepEqual(await promises.readFile(journal), bytes);
 
   const folder = await moved(await begin("folder"));
-  for (const call of [(s) => s.load(), (s) => s.append(1, ["2"]), (s) => s.putBlob(hash, data)]) await assert.rejects(call(fileStore(place).session("folder")), isRefused);
+  for (const call of [(s) => s.load(), (s) => s.append(1, ["2"]), (s) => s.putBlob(hash, data)])
+    await assert.rejects(call(fileStore(place).session("folder")), isRefused);
   const blobs = await moved(join(await begin("blobs"), "blobs"));
-  for (const call of [(s) => s.getBlob(hash), (s) => s.putBlob(hash, data), (s) => s.compact(1, ["2"], [])]) await assert.rejects(call(fileStore(place).session("blobs")), isRefused);
+  for (const call of [(s) => s.getBlob(hash), (s) => s.putBlob(hash, data), (s) => s.compact(1, ["2"], [])])
+    await assert.rejects(call(fileStore(place).session("blobs")), isRefused);
   assert.deepEqual(await promises.readdir(blobs), [hash]);
 
   // One that leads to nothing makes no file there.
@@ -381,7 +435,10 @@ test("no symbolic link is followed", async (t) => {
   assert.ok((await promises.lstat(join(place, "s-blob", "blobs", hash))).isFile());
   assert.deepEqual(await promises.readFile(blob), data);
 
-  assert.deepEqual((await store.sessions()).map(({ id }) => id), ["blob"]);
+  assert.deepEqual(
+    (await store.sessions()).map(({ id }) => id),
+    ["blob"],
+  );
   await store.delete("folder");
   assert.ok((await promises.readdir(folder)).includes("journal"), "a removal followed the link");
 

@@ -23,14 +23,16 @@ export function brokenDatabase(database, step) {
 
 /** The same of blobs. `isDone`: what fails was done, and nobody heard of it. */
 export function brokenBlobs(blobs, step, isDone) {
-  const failing = (method) => async (...args) => {
-    try {
-      return await step(() => blobs[method](...args));
-    } catch (error) {
-      if (isDone) await blobs[method](...args);
-      throw error;
-    }
-  };
+  const failing =
+    (method) =>
+    async (...args) => {
+      try {
+        return await step(() => blobs[method](...args));
+      } catch (error) {
+        if (isDone) await blobs[method](...args);
+        throw error;
+      }
+    };
   return Object.fromEntries(["put", "get", "delete", "list"].map((name) => [name, failing(name)]));
 }
 

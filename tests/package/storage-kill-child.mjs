@@ -22,7 +22,7 @@ const below = (n) => Math.floor(draw() * n);
 /** Some text: mostly short, and now and then of many pages of the disk. */
 function part() {
   const length = below(10) === 0 ? below(200_000) : below(2_000);
-  return JSON.stringify({ n: draw(), text: ["x", "é\n", "日本", "\\\""][below(4)].repeat(length / 2), note: below(1e9) });
+  return JSON.stringify({ n: draw(), text: ["x", "é\n", "日本", '\\"'][below(4)].repeat(length / 2), note: below(1e9) });
 }
 
 const state = {};
@@ -73,6 +73,8 @@ async function change({ id, session }, kept) {
 }
 
 // The sessions at the same time, each change after the other.
-await Promise.all(sessions.map(async (one) => {
-  for (;;) await change(one, state[one.id]);
-}));
+await Promise.all(
+  sessions.map(async (one) => {
+    for (;;) await change(one, state[one.id]);
+  }),
+);

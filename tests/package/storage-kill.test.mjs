@@ -64,10 +64,12 @@ async function survives(t, program, place) {
   const sessions = Object.fromEntries(SESSIONS.map((id) => [id, { state: nothing(), begun: undefined }]));
   const counts = { acknowledged: 0, begun: 0, taken: 0 };
   for (let round = 0; round <= KILLS; round += 1) {
-    const expected = Object.fromEntries(SESSIONS.map((id) => {
-      const { state, begun } = sessions[id];
-      return [id, [...state.blobs, ...(begun?.blob ? [begun.blob] : [])]];
-    }));
+    const expected = Object.fromEntries(
+      SESSIONS.map((id) => {
+        const { state, begun } = sessions[id];
+        return [id, [...state.blobs, ...(begun?.blob ? [begun.blob] : [])]];
+      }),
+    );
     const [{ state: found }, ...said] = await killed(program, place, round, expected, draw() * LIFE);
     for (const id of SESSIONS) {
       const { state, begun } = sessions[id];
@@ -91,7 +93,10 @@ async function survives(t, program, place) {
   assert.ok(counts.acknowledged > 0 && counts.begun + counts.taken > 0, "nothing was tried");
 }
 
-for (const [name, program] of [["files", { path: process.execPath, kind: "files", args: [] }], ["SQLite", sqlite]]) {
+for (const [name, program] of [
+  ["files", { path: process.execPath, kind: "files", args: [] }],
+  ["SQLite", sqlite],
+]) {
   test(`${name}: what was acknowledged outlives ${KILLS} kills`, async (t) => {
     if (!has(t, program.path, { missing: `${node.missing}, and ${bun.missing}`, optional: true })) return;
     const place = await temporaryFolder("kill");
@@ -104,7 +109,8 @@ for (const [name, program] of [["files", { path: process.execPath, kind: "files"
     const folderOfTest = await temporaryFolder("race");
     t.after(() => rm(folderOfTest, { recursive: true }));
     const place = program.kind === "files" ? folderOfTest : join(folderOfTest, "sessions.db");
-    const writer = async (name, count) => JSON.parse((await run(program.path, [...program.args, "storage-race-child.mjs", program.kind, place, name, String(count)], { cwd: folder })).stdout);
+    const writer = async (name, count) =>
+      JSON.parse((await run(program.path, [...program.args, "storage-race-child.mjs", program.kind, place, name, String(count)], { cwd: folder })).stdout);
     // The first makes the tables, or the folder.
     const said = [await writer("a", 1), ...(await Promise.all(["b", "c", "d"].map((name) => writer(name, long ? 300 : 30))))];
     const acknowledged = said.flatMap((one) => one.acknowledged);

@@ -151,7 +151,9 @@ async function sha256(bytes) {
   return Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
 }
 
-const BLOBS = await Promise.all(["one", "two", "three"].map(async (text) => ({ data: Buffer.from(text.repeat(50)), hash: await sha256(Buffer.from(text.repeat(50))) })));
+const BLOBS = await Promise.all(
+  ["one", "two", "three"].map(async (text) => ({ data: Buffer.from(text.repeat(50)), hash: await sha256(Buffer.from(text.repeat(50))) })),
+);
 
 /** Changes a session until there is no power, and returns the states that it may be in. */
 async function changed(session, state, draw) {
@@ -205,7 +207,8 @@ test(`what was acknowledged is there after ${RUNS} failures of power`, async (t)
       const [before, after] = await changed(session, state, draw);
       disk = disk.afterwards(draw);
       const now = await found(fileStore("/sessions", disk).session("s"));
-      const is = ({ first, parts, blobs }) => JSON.stringify([first, parts]) === JSON.stringify([now.first, now.parts]) && blobs.every((hash) => now.blobs.includes(hash));
+      const is = ({ first, parts, blobs }) =>
+        JSON.stringify([first, parts]) === JSON.stringify([now.first, now.parts]) && blobs.every((hash) => now.blobs.includes(hash));
       if (is(after)) done += 1;
       assert.ok(is(before) || is(after), `failure ${failures} of run ${seed}: ${JSON.stringify({ now, before, after })}`);
       state = now;

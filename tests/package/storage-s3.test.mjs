@@ -17,18 +17,38 @@ test("signatures are those of the examples that AWS publishes", async () => {
   const now = Date.UTC(2013, 4, 24);
   const base = { host: "examplebucket.s3.amazonaws.com", query: {}, headers: {}, body: new Uint8Array() };
   const examples = [
-    [{ method: "GET", path: "/test.txt", headers: { range: "bytes=0-9" } }, "host;range;x-amz-content-sha256;x-amz-date", "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"],
     [
-      { method: "PUT", path: "/test%24file.text", headers: { date: "Fri, 24 May 2013 00:00:00 GMT", "x-amz-storage-class": "REDUCED_REDUNDANCY" }, body: new TextEncoder().encode("Welcome to Amazon S3.") },
+      { method: "GET", path: "/test.txt", headers: { range: "bytes=0-9" } },
+      "host;range;x-amz-content-sha256;x-amz-date",
+      "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
+    ],
+    [
+      {
+        method: "PUT",
+        path: "/test%24file.text",
+        headers: { date: "Fri, 24 May 2013 00:00:00 GMT", "x-amz-storage-class": "REDUCED_REDUNDANCY" },
+        body: new TextEncoder().encode("Welcome to Amazon S3."),
+      },
       "date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class",
       "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
     ],
-    [{ method: "GET", path: "/", query: { lifecycle: "" } }, "host;x-amz-content-sha256;x-amz-date", "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"],
-    [{ method: "GET", path: "/", query: { "max-keys": "2", prefix: "J" } }, "host;x-amz-content-sha256;x-amz-date", "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"],
+    [
+      { method: "GET", path: "/", query: { lifecycle: "" } },
+      "host;x-amz-content-sha256;x-amz-date",
+      "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543",
+    ],
+    [
+      { method: "GET", path: "/", query: { "max-keys": "2", prefix: "J" } },
+      "host;x-amz-content-sha256;x-amz-date",
+      "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7",
+    ],
   ];
   for (const [request, names, signature] of examples) {
     const { authorization } = await signed({ ...base, ...request }, CREDENTIALS, now);
-    assert.equal(authorization, `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,SignedHeaders=${names},Signature=${signature}`);
+    assert.equal(
+      authorization,
+      `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,SignedHeaders=${names},Signature=${signature}`,
+    );
   }
 });
 
@@ -38,7 +58,9 @@ const strict = (text) => encodeURIComponent(text).replace(/[!'()*]/g, (char) => 
 
 /** Why a request is not signed as it should be, by what arrived. */
 function refusal(request, body, { secret_access_key, session_token, region }) {
-  const fields = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(request.headers.authorization ?? "");
+  const fields = /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+    request.headers.authorization ?? "",
+  );
   if (!fields) return "AccessDenied";
   const [, , day, where, names, signature] = fields;
   const time = request.headers["x-amz-date"];
@@ -48,11 +70,19 @@ function refusal(request, body, { secret_access_key, session_token, region }) {
   if (request.headers["x-amz-content-sha256"] !== sha256(body)) return "XAmzContentSHA256Mismatch";
   if (session_token !== undefined && request.headers["x-amz-security-token"] !== session_token) return "InvalidToken";
   const signedNames = names.split(";");
-  for (const needed of ["host", ...Object.keys(request.headers).filter((name) => name.startsWith("x-amz-"))]) if (!signedNames.includes(needed)) return "AccessDenied";
+  for (const needed of ["host", ...Object.keys(request.headers).filter((name) => name.startsWith("x-amz-"))])
+    if (!signedNames.includes(needed)) return "AccessDenied";
   // Decoded and encoded anew: the way in which it came must not matter.
   const url = new URL(request.url, "http://host");
-  const path = request.url.split("?")[0].split("/").map((part) => strict(decodeURIComponent(part))).join("/");
-  const query = [...url.searchParams].map(([key, value]) => `${strict(key)}=${strict(value)}`).sort().join("&");
+  const path = request.url
+    .split("?")[0]
+    .split("/")
+    .map((part) => strict(decodeURIComponent(part)))
+    .join("/");
+  const query = [...url.searchParams]
+    .map(([key, value]) => `${strict(key)}=${strict(value)}`)
+    .sort()
+    .join("&");
   const canonical = [request.method, path, query, ...signedNames.map((name) => `${name}:${request.headers[name].trim()}`), "", names, sha256(body)].join("\n");
   const scope = `${day}/${region}/s3/aws4_request`;
   const key = [day, region, "s3", "aws4_request"].reduce(hmac, `AWS4${secret_access_key}`);
@@ -72,7 +102,10 @@ async function service(t, { credentials = CREDENTIALS, pageSize = 3, encodes = t
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     requests.push(`${request.method} ${request.url}`);
-    const fail = (status, code, headers = {}) => response.writeHead(status, headers).end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>for ${xml(request.headers.authorization ?? "")}</Message></Error>`);
+    const fail = (status, code, headers = {}) =>
+      response
+        .writeHead(status, headers)
+        .end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>for ${xml(request.headers.authorization ?? "")}</Message></Error>`);
     const trouble = state.trouble(requests.length, request);
     if (trouble === "cut") return void request.socket.destroy();
     if (trouble) return void fail(...trouble);
@@ -181,7 +214,13 @@ test("what goes wrong for a while is tried again, what stays wrong is told", asy
   waits.mock.restore();
   assert.ok(asked.includes(1_000), `timers of ${asked.join()} ms`);
   assert.equal(requests.length, 2);
-  for (const [status, code] of [[400, "InvalidArgument"], [403, "AccessDenied"], [409, "OperationAborted"], [301, "PermanentRedirect"], [404, "NoSuchBucket"]]) {
+  for (const [status, code] of [
+    [400, "InvalidArgument"],
+    [403, "AccessDenied"],
+    [409, "OperationAborted"],
+    [301, "PermanentRedirect"],
+    [404, "NoSuchBucket"],
+  ]) {
     requests.length = 0;
     state.trouble = () => [status, code, { location: "http://127.0.0.1:1/" }];
     await assert.rejects(blobs.get("key"), { code: "CALLBACK_FAILED", details: { status, attempts: 1, code } });
@@ -209,7 +248,14 @@ test("no error has a credential, and a wrong one is refused by the service", asy
   await failing(() => s3Blobs({ ...wrong, clock: () => 0 }).list(""));
   await failing(() => s3Blobs({ ...wrong, endpoint: `http://${secret}@127.0.0.1:${port}` }));
   await failing(() => s3Blobs({ ...wrong, endpoint: `http://user:${secret}@` }));
-  await failing(() => s3Blobs({ ...wrong, fetch: async () => { throw new Error("no network"); } }).get("key"));
+  await failing(() =>
+    s3Blobs({
+      ...wrong,
+      fetch: async () => {
+        throw new Error("no network");
+      },
+    }).get("key"),
+  );
   for (const error of errors) {
     const said = [error.message, error.hint, JSON.stringify(error.details), error.path, error.stack, String(error.cause?.stack)].join("\n");
     for (const word of [secret, wrong.session_token, wrong.access_key_id, "Signature="]) assert.ok(!said.includes(word), said);

@@ -23,7 +23,6 @@ async function spoilt(blobs, hash) {
   for (const key of await blobs.list("")) if (key.includes(hash)) await blobs.put(key, new Uint8Array([0]));
 }
 
-
 export class Session extends DurableObject {
   constructor(ctx, env) {
     super(ctx, env);
@@ -85,11 +84,17 @@ const METHODS = ["load", "append", "compact", "putBlob", "getBlob", "delete"];
 
 function stubs(env, place) {
   const stub = (id) => env.SESSION.get(env.SESSION.idFromName(`${place}/${id}`));
-  const session = (id, steps) => Object.fromEntries(METHODS.map((method) => [method, async (...args) => {
-    const { value, error } = await stub(id).call(method, args, steps);
-    if (error) throw Object.assign(new Error(error.message), error);
-    return value;
-  }]));
+  const session = (id, steps) =>
+    Object.fromEntries(
+      METHODS.map((method) => [
+        method,
+        async (...args) => {
+          const { value, error } = await stub(id).call(method, args, steps);
+          if (error) throw Object.assign(new Error(error.message), error);
+          return value;
+        },
+      ]),
+    );
   return { stub, session };
 }
 
@@ -97,7 +102,9 @@ function stubs(env, place) {
 async function evicted(env, place, id) {
   const { stub } = stubs(env, place);
   const before = await stub(id).instance();
-  await stub(id).evict().catch(() => {});
+  await stub(id)
+    .evict()
+    .catch(() => {});
   assert.notEqual(await stub(id).instance(), before, "it was not evicted");
 }
 
@@ -109,10 +116,15 @@ function open(env, evicts) {
   const other = (id) => {
     if (!evicts) return session(id);
     const calls = session(id);
-    return Object.fromEntries(METHODS.map((method) => [method, async (...args) => {
-      await evicted(env, place, id);
-      return calls[method](...args);
-    }]));
+    return Object.fromEntries(
+      METHODS.map((method) => [
+        method,
+        async (...args) => {
+          await evicted(env, place, id);
+          return calls[method](...args);
+        },
+      ]),
+    );
   };
   return {
     session,

@@ -12,8 +12,10 @@ const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
 const { fileStore } = await load("node.js");
 const { memoryStore } = await load("storage.js");
 
-const folder = await project("storage", {
-  "main.mjs": `
+const folder = await project(
+  "storage",
+  {
+    "main.mjs": `
 import * as cw from "contextweaver/node";
 import { memoryStore } from "contextweaver/storage";
 import { assert } from "./assert.mjs";
@@ -27,7 +29,9 @@ const engines = {
 sqlite: () => sqliteEngines(cw, driver, where === "elsewhere" ? mapBlobs : undefined),
 };
 console.log(JSON.stringify(await runStorageCases(await engines[kind](), assert)));`,
-}, { also: ["storage-contract.mjs", "storage-engines.mjs"] });
+  },
+  { also: ["storage-contract.mjs", "storage-engines.mjs"] },
+);
 const driver = runtimes && join(runtimes, "node_modules", "better-sqlite3");
 if (driver && existsSync(driver)) await promises.symlink(driver, join(folder, "node_modules", "better-sqlite3"));
 
@@ -60,12 +64,15 @@ inRuntime("bun:sqlite", "Bun", ["sqlite", "bun:sqlite"]);
 inRuntime("better-sqlite3", "Node", ["sqlite", "better-sqlite3"]);
 
 test("sessions without a time do not end, and a store's own clock says what time it is", async () => {
-  await assert.rejects((async () => {
-    const store = memoryStore();
-    assert.deepEqual(await store.prune({ max_sessions: 0 }), []);
-    await store.session("s").append(0, ["1"]);
-    await store.prune({ max_sessions: 0 });
-  })(), { code: "MISSING_FIELD", path: "/clock" });
+  await assert.rejects(
+    (async () => {
+      const store = memoryStore();
+      assert.deepEqual(await store.prune({ max_sessions: 0 }), []);
+      await store.session("s").append(0, ["1"]);
+      await store.prune({ max_sessions: 0 });
+    })(),
+    { code: "MISSING_FIELD", path: "/clock" },
+  );
   let now = 1_000;
   const store = memoryStore({ clock: () => now });
   await store.session("s").append(0, ["1"]);
@@ -77,7 +84,10 @@ test("sessions without a time do not end, and a store's own clock says what time
   for (const id of ["timed", "untimed"]) await store.session(id).append(0, ["1"]);
   const list = store.sessions.bind(store);
   store.sessions = async () => (await list()).map(({ written_at, ...rest }) => (rest.id === "untimed" ? rest : { ...rest, written_at }));
-  assert.deepEqual((await store.prune({ max_sessions: 1 })).map(({ id }) => id), ["timed"]);
+  assert.deepEqual(
+    (await store.prune({ max_sessions: 1 })).map(({ id }) => id),
+    ["timed"],
+  );
 });
 
 test("files: of two who find the same place free one writes, and the other is told", async (t) => {
@@ -120,13 +130,22 @@ test("files: of two who find the same place free one writes, and the other is to
       const id = `${one}-${other}`;
       await fileStore(place).session(id).append(0, ["1", "2"]);
       const fs = meeting();
-      const done = await Promise.allSettled([[one, "one"], [other, "other"]].map(([method, name]) => changes[method][0](fileStore(place, fs()).session(id), name)));
+      const done = await Promise.allSettled(
+        [
+          [one, "one"],
+          [other, "other"],
+        ].map(([method, name]) => changes[method][0](fileStore(place, fs()).session(id), name)),
+      );
       assert.deepEqual(done.map(({ status }) => status).sort(), ["fulfilled", "rejected"], id);
       const { reason } = done.find(({ status }) => status === "rejected");
       assert.equal(reason.code, "CONFLICT", reason.stack);
       const winner = done[0].status === "fulfilled" ? [one, "one"] : [other, "other"];
       assert.deepEqual(await fileStore(place).session(id).load(), changes[winner[0]][1](winner[1]), id);
-      assert.deepEqual((await promises.readdir(join(place, `s-${id}`))).filter((name) => name.endsWith(".next")), [], id);
+      assert.deepEqual(
+        (await promises.readdir(join(place, `s-${id}`))).filter((name) => name.endsWith(".next")),
+        [],
+        id,
+      );
     }
   }
 });
@@ -137,7 +156,11 @@ test("Durable Object and R2", async (t) => {
   const { Miniflare } = await import("miniflare");
   const folder = await project("storage-worker", {}, { also: ["storage-worker.mjs"] });
   const modules = await bundleWorker(join(folder, "storage-worker.mjs"));
-  assert.deepEqual(modules.map(({ type }) => type), ["ESModule"], "a module of WebAssembly came along");
+  assert.deepEqual(
+    modules.map(({ type }) => type),
+    ["ESModule"],
+    "a module of WebAssembly came along",
+  );
   const miniflare = new Miniflare({
     modules,
     modulesRoot: "/",

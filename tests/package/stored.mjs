@@ -18,7 +18,10 @@ export const storedCases = {
     const records = await cw.openRecords(place);
     assert.deepEqual([records.size, await records.save()], [0, { sequence: 0, bytes: 0 }]);
     const given = { list: [1, { a: "ž" }] };
-    records.set("b", given).set("a", null).assign({ __proto__: 1, c: "x".repeat(3_000_000) });
+    records
+      .set("b", given)
+      .set("a", null)
+      .assign({ __proto__: 1, c: "x".repeat(3_000_000) });
     given.list.push(2);
     const first = await records.save();
     assert.ok(first.bytes > 3_000_000 && place.kept.parts.every((part) => part.length <= 2 ** 20));
@@ -98,7 +101,10 @@ export const storedCases = {
     await memory.store.callTool("review_outcome", { id, outcome: "failure" });
     memory.store.addGuardrails([{ id: "sure", condition_confidence: "< 0.5", action: "block" }]);
     await memory.save();
-    const found = (one) => one.store.callTool("query_decisions", { query: "where are orders kept?", retrieval_mode: "semantic" }).then(({ structuredContent: { decisions } }) => decisions);
+    const found = (one) =>
+      one.store
+        .callTool("query_decisions", { query: "where are orders kept?", retrieval_mode: "semantic" })
+        .then(({ structuredContent: { decisions } }) => decisions);
     const expected = await found(memory);
     const { bytes: vectors } = await memory.save();
     assert.ok(vectors > 0 && vectors < 2_000, `vectors are written in ${vectors} bytes`);
@@ -117,7 +123,10 @@ export const storedCases = {
     assert.ok(place.kept.writes - wrote <= 1);
     await again.compact();
     assert.deepEqual((await open(20)).store.export(), again.store.export());
-    await assert.rejects(logged(memory, "This comes too late").then(() => memory.save()), { code: "CONFLICT" });
+    await assert.rejects(
+      logged(memory, "This comes too late").then(() => memory.save()),
+      { code: "CONFLICT" },
+    );
     await again.delete();
     await assert.rejects(async () => again.store.size, { code: "DISPOSED" });
     assert.equal((await open(30)).store.size, 0);
@@ -131,7 +140,10 @@ export const storedCases = {
     memory.store.import([{ id: "d1", decision: "Keep orders in files" }], { mode: "replace" });
     await memory.save();
     const again = await cw.openDecisions(place, clocked());
-    assert.deepEqual(again.store.export().decisions.map(({ id }) => id), ["d1"]);
+    assert.deepEqual(
+      again.store.export().decisions.map(({ id }) => id),
+      ["d1"],
+    );
   },
 
   async "a damaged memory of decisions is read as far as it goes"(cw, assert) {

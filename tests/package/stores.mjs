@@ -59,7 +59,10 @@ export const storeCases = {
     refuses(cw, assert, "bytes", () => m.artifacts.put({ handle: "b", content: "123456" }), ["QUOTA_EXCEEDED"]);
     m.artifacts.put({ handle: "b", content: "12345" });
     refuses(cw, assert, "count", () => m.artifacts.put({ handle: "c", content: "" }), ["QUOTA_EXCEEDED"]);
-    assert.deepEqual(m.artifacts.list().map((ref) => ref.handle), ["a", "b"]);
+    assert.deepEqual(
+      m.artifacts.list().map((ref) => ref.handle),
+      ["a", "b"],
+    );
     assert.equal(m.stats().artifact_bytes, 10, "equal bytes count each");
     m.free();
   },
@@ -76,7 +79,10 @@ export const storeCases = {
     const restored = cw.ContextManager.fromJSON(JSON.stringify(m), { limits: { max_artifacts: 3, eviction: "lru" } });
     for (const manager of [m, restored]) {
       manager.artifacts.put({ handle: "newer", content: "newer" });
-      assert.deepEqual(manager.artifacts.list().map((ref) => ref.handle), ["newer", "pinned", "read"]);
+      assert.deepEqual(
+        manager.artifacts.list().map((ref) => ref.handle),
+        ["newer", "pinned", "read"],
+      );
       refuses(cw, assert, "still evicted", () => manager.artifacts.ref("old"), ["ARTIFACT_EXPIRED"]);
       for (const handle of ["newer", "read"]) manager.artifacts.pin(handle);
       refuses(cw, assert, "all are pinned", () => manager.artifacts.put({ handle: "x", content: "" }), ["QUOTA_EXCEEDED"]);
@@ -102,7 +108,10 @@ export const storeCases = {
       const error = refuses(cw, assert, handle, () => m.artifacts.bytes(handle), ["ARTIFACT_EXPIRED"]);
       assert.deepEqual(error.details, { reason: "ttl" });
     }
-    assert.deepEqual(m.artifacts.list().map((ref) => ref.handle), ["b"]);
+    assert.deepEqual(
+      m.artifacts.list().map((ref) => ref.handle),
+      ["b"],
+    );
     now -= 3_600_000;
     refuses(cw, assert, "time does not go back", () => m.drilldown("a", { type: "head" }), ["ARTIFACT_EXPIRED"]);
     m.free();
@@ -123,7 +132,10 @@ export const storeCases = {
     assert.deepEqual(m.facts.listKeys("env."), ["env.region", "env.stage"]);
     assert.deepEqual(m.facts.listKeys("x"), []);
     assert.equal(m.facts.get("f").value, "us");
-    assert.deepEqual(m.facts.getByKey("env.stage").map((fact) => fact.fact_id), [made.fact_id]);
+    assert.deepEqual(
+      m.facts.getByKey("env.stage").map((fact) => fact.fact_id),
+      [made.fact_id],
+    );
     assert.match(m.build({ phase: "answer" }).prompt, /us/);
     m.facts.delete(made.fact_id);
     m.facts.delete("f");
@@ -147,7 +159,10 @@ export const storeCases = {
     assert.deepEqual(found("weather tomorrow"), []);
     assert.equal(m.episodes.get("e2").summary, summaries.e2);
     assert.equal(m.episodes.get("none"), null);
-    assert.deepEqual(m.episodes.latest(2).map((episode) => episode.episode_id), ["e3", "e2"]);
+    assert.deepEqual(
+      m.episodes.latest(2).map((episode) => episode.episode_id),
+      ["e3", "e2"],
+    );
     m.episodes.delete("e3");
     assert.deepEqual(found("database"), []);
     assert.equal(m.episodes.latest().length, 2);

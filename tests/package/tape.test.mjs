@@ -11,11 +11,14 @@ import { SDKS, USAGE, call, said } from "./ai-sdk-models.mjs";
 import * as written from "./audit-sessions.mjs";
 import { has, packageDir, page, project, root, run } from "./harness.mjs";
 
-const folder = await project("tape", { "entry.mjs": `export { contextWeaver } from "contextweaver/openai"; export { contextWeaver as aiSdk } from "contextweaver/ai-sdk"; export * from "contextweaver";` });
+const folder = await project("tape", {
+  "entry.mjs": `export { contextWeaver } from "contextweaver/openai"; export { contextWeaver as aiSdk } from "contextweaver/ai-sdk"; export * from "contextweaver";`,
+});
 const program = join(folder, "node_modules/contextweaver/bin/contextweaver.js");
 const cw = await import(pathToFileURL(join(folder, "entry.mjs")));
 const fixtures = join(root, "tests/package/fixtures/audit");
-const near = (actual, expected, what, within = 1e-9) => assert.ok(Math.abs(actual - expected) <= within * Math.max(1e-6, Math.abs(expected)), `${what}: ${actual}, expected ${expected}`);
+const near = (actual, expected, what, within = 1e-9) =>
+  assert.ok(Math.abs(actual - expected) <= within * Math.max(1e-6, Math.abs(expected)), `${what}: ${actual}, expected ${expected}`);
 const sum = (list) => list.reduce((total, value) => total + value, 0);
 const lines = (values) => `${values.map((value) => JSON.stringify(value)).join("\n")}\n`;
 
@@ -24,7 +27,14 @@ async function operations() {
   const { build } = await import(pathToFileURL(join(root, "www/node_modules/esbuild/lib/main.js")));
   const { buildOptions } = await import(pathToFileURL(join(root, "www/build-options.mjs")));
   const outfile = join(folder, "worker.mjs");
-  await build({ ...buildOptions(packageDir), minify: false, stdin: { contents: `export { operations } from "./worker/session.ts"; export { initSync } from "contextweaver/slim"`, resolveDir: join(root, "www") }, outfile, platform: "node", target: "node20" });
+  await build({
+    ...buildOptions(packageDir),
+    minify: false,
+    stdin: { contents: `export { operations } from "./worker/session.ts"; export { initSync } from "contextweaver/slim"`, resolveDir: join(root, "www") },
+    outfile,
+    platform: "node",
+    target: "node20",
+  });
   const made = await import(pathToFileURL(outfile));
   made.initSync({ agent: await readFile(join(packageDir, "dist/wasm/agent_bg.wasm")) });
   return made.operations;
@@ -78,7 +88,14 @@ for (const [file, { agent, calls, cuts, budgets }] of Object.entries(RECORDED)) 
       near(tape.everything, dollars(report.cost), "everything", 1e-3);
       near(tape.trimmed, dollars(of("newest").cost), "trimming", 1e-3);
       assert.deepEqual([tape.cuts, tape.copied, tape.shown], [of("contextweaver").cuts, report.copied, of("contextweaver").shown]);
-      for (const [key, of] of [["price", tape.price], ["everything", tape.everything], ["trimmed", tape.trimmed], ["copied", tape.copied], ["shown", tape.shown]]) near(sum(tape.calls.map((call) => call[key])), of, key);
+      for (const [key, of] of [
+        ["price", tape.price],
+        ["everything", tape.everything],
+        ["trimmed", tape.trimmed],
+        ["copied", tape.copied],
+        ["shown", tape.shown],
+      ])
+        near(sum(tape.calls.map((call) => call[key])), of, key);
       for (const call of tape.calls) {
         assert.equal(call.repeated + call.rewritten + call.fresh, call.tokens, `call ${call.number}`);
         assert.ok(Math.min(call.repeated, call.rewritten, call.fresh) >= 0 && (call.isOver || call.tokens <= budget), JSON.stringify(call));
@@ -103,8 +120,19 @@ test("the prompt of each call is, byte for byte, what an adapter sends", async (
   if (!has(t, page.path, page)) return;
   const task = { role: "user", content: "Which module has the held order?" };
   const step = (n) => [
-    { role: "assistant", content: null, tool_calls: [{ id: `call_${n}`, type: "function", function: { name: "read", arguments: JSON.stringify({ path: `part-${n}.txt` }) } }] },
-    { role: "tool", tool_call_id: `call_${n}`, content: Array.from({ length: 90 }, (_, at) => `line ${at} of part ${n}: order ${n * 1000 + at} is ${at === n ? "held" : "sent"} by branch ${(at * 7) % 13}`).join("\n") },
+    {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: `call_${n}`, type: "function", function: { name: "read", arguments: JSON.stringify({ path: `part-${n}.txt` }) } }],
+    },
+    {
+      role: "tool",
+      tool_call_id: `call_${n}`,
+      content: Array.from(
+        { length: 90 },
+        (_, at) => `line ${at} of part ${n}: order ${n * 1000 + at} is ${at === n ? "held" : "sent"} by branch ${(at * 7) % 13}`,
+      ).join("\n"),
+    },
   ];
   const messages = [task, ...Array.from({ length: 14 }, (_, n) => step(n)).flat(), { role: "assistant", content: "It is in part 7." }];
   const budget = 8_000;
@@ -132,14 +160,33 @@ test("the prompt of each call is, byte for byte, what an adapter sends", async (
 /** An agent of the AI SDK with results of about 12,000 and 70,000 tokens, as it ended: what it counted, and its session. */
 async function ranAgent() {
   const sdk = SDKS[7];
-  const log = (service) => Array.from({ length: 640 }, (_, n) => `12:${String(n % 60).padStart(2, "0")} INFO ${service} 200 order=${4000 + n} worker=${n % 7} in ${20 + ((n * 37) % 90)} ms`).join("\n");
-  const orders = Array.from({ length: 2000 }, (_, n) => ({ id: 4000 + n, customer: `C-${1000 + ((n * 7) % 211)}`, total: 20 + n, status: n % 97 === 0 ? "held" : "shipped", payment_ref: `pg_${(0x5d1e00 + n).toString(16)}` }));
+  const log = (service) =>
+    Array.from(
+      { length: 640 },
+      (_, n) => `12:${String(n % 60).padStart(2, "0")} INFO ${service} 200 order=${4000 + n} worker=${n % 7} in ${20 + ((n * 37) % 90)} ms`,
+    ).join("\n");
+  const orders = Array.from({ length: 2000 }, (_, n) => ({
+    id: 4000 + n,
+    customer: `C-${1000 + ((n * 7) % 211)}`,
+    total: 20 + n,
+    status: n % 97 === 0 ? "held" : "shipped",
+    payment_ref: `pg_${(0x5d1e00 + n).toString(16)}`,
+  }));
   const tools = {
     read_log: sdk.tool({ inputSchema: z.object({ service: z.string() }), execute: async ({ service }) => log(service) }),
     list_orders: sdk.tool({ inputSchema: z.object({}), execute: async () => orders }),
   };
   const lines = (handle, start) => ["drilldown", { handle: `artifact:result:${handle}`, selector: { type: "lines", start, end: start + 120 } }];
-  const moves = [["read_log", { service: "checkout" }], lines("c0", 0), ["list_orders", {}], lines("c0", 200), ["read_log", { service: "payments" }], lines("c4", 0), lines("c4", 200), lines("c0", 400)];
+  const moves = [
+    ["read_log", { service: "checkout" }],
+    lines("c0", 0),
+    ["list_orders", {}],
+    lines("c0", 200),
+    ["read_log", { service: "payments" }],
+    lines("c4", 0),
+    lines("c4", 200),
+    lines("c0", 400),
+  ];
   let turn = 0;
   const model = new sdk.Model({
     provider: "openai",
@@ -162,7 +209,10 @@ test("a session of contextweaver is played as it ran: whole results, its calls, 
   const { costs, session, calls } = await ranAgent();
   assert.deepEqual([costs.steps, calls, costs.tokens_without > 10 * costs.tokens], [9, 9, true], JSON.stringify(costs));
   const { session: opened, tape } = await tapeOf("session.json", session);
-  assert.deepEqual([opened.budget, opened.problems, opened.hasModels, tape.budget, tape.calls.length, tape.isMoney, tape.model.name], [8_000, [], true, 8_000, 9, true, "gpt-5"]);
+  assert.deepEqual(
+    [opened.budget, opened.problems, opened.hasModels, tape.budget, tape.calls.length, tape.isMoney, tape.model.name],
+    [8_000, [], true, 8_000, 9, true, "gpt-5"],
+  );
   assert.deepEqual(tape.account, { budget: 8_000, ...Object.fromEntries(Object.entries(costs).filter(([key]) => key !== "observed")) });
   near(sum(tape.calls.map(({ whole }) => whole)), costs.tokens_without, "tokens without", 0.05);
   near(sum(tape.calls.map(({ tokens }) => tokens)), costs.tokens, "tokens sent", 0.25);
@@ -171,9 +221,18 @@ test("a session of contextweaver is played as it ran: whole results, its calls, 
 
   await writeFile(join(folder, "session.json"), session);
   const report = JSON.parse((await run("node", [program, "audit", "session.json", "--json"], { cwd: folder })).stdout);
-  const { total, sessions: [one], budgets, models, problems } = report;
+  const {
+    total,
+    sessions: [one],
+    budgets,
+    models,
+    problems,
+  } = report;
   assert.deepEqual([total.calls, budgets[0], models[0].model, problems], [9, 8_000, "gpt-5", []]);
-  assert.deepEqual([one.account.budget, one.account.steps, one.account.tokens, one.account.tokens_without], [8_000, costs.steps, costs.tokens, costs.tokens_without]);
+  assert.deepEqual(
+    [one.account.budget, one.account.steps, one.account.tokens, one.account.tokens_without],
+    [8_000, costs.steps, costs.tokens, costs.tokens_without],
+  );
   near(total.tokens, costs.tokens_without, "tokens without", 0.05);
   assert.ok(report.results[0].tool === "list_orders" && report.results[0].tokens > 50_000, JSON.stringify(report.results[0]));
   const ours = total.strategies.find(({ name, budget }) => name === "contextweaver" && budget === 8_000);
@@ -191,7 +250,10 @@ test("at a cut, what left is told with what became of it", async (t) => {
   if (!has(t, page.path, page)) return;
   const { tape } = await tapeOf("rollout-codex-long.jsonl", await bytesOf(join(fixtures, "rollout-codex-long.jsonl.gz")), 32_000);
   const cuts = worker["session.cuts"]({ key: "" });
-  assert.deepEqual(cuts.map(({ number }) => number), tape.calls.filter(({ cut }) => cut !== null).map(({ number }) => number));
+  assert.deepEqual(
+    cuts.map(({ number }) => number),
+    tape.calls.filter(({ cut }) => cut !== null).map(({ number }) => number),
+  );
   for (const { number, left } of cuts) {
     const { left: shown, leftMore, pieces } = worker["session.call"]({ number });
     assert.equal(shown.length + leftMore, left);
@@ -201,7 +263,8 @@ test("at a cut, what left is told with what became of it", async (t) => {
   }
   assert.ok(cuts.some(({ handles }) => handles > 0) && cuts.some(({ shortened }) => shortened > 0), JSON.stringify(cuts));
   const paid = tape.calls.filter(({ paid }) => paid !== null);
-  for (const { paid: at, number, extra, saves } of paid) assert.ok(at >= number && (at - number) * saves >= extra - 1e-12 && (at - number - 1) * saves < extra + 1e-12, JSON.stringify([at, number, extra, saves]));
+  for (const { paid: at, number, extra, saves } of paid)
+    assert.ok(at >= number && (at - number) * saves >= extra - 1e-12 && (at - number - 1) * saves < extra + 1e-12, JSON.stringify([at, number, extra, saves]));
 });
 
 test("prices, caches and models that are not known", async (t) => {
@@ -241,7 +304,11 @@ test("what is no session is said, and what was open stays", async (t) => {
 test("60 megabytes are read by lines", async (t) => {
   if (!has(t, page.path, page)) return;
   const result = "a line of a log with words in it and a number 12345\n".repeat(5_000);
-  const line = (n) => lines([{ role: "assistant", content: null, tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: "{}" } }] }, { role: "tool", tool_call_id: `c${n}`, content: `${n} ${result}` }]);
+  const line = (n) =>
+    lines([
+      { role: "assistant", content: null, tool_calls: [{ id: `c${n}`, type: "function", function: { name: "read", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: `c${n}`, content: `${n} ${result}` },
+    ]);
   const file = new Blob([lines([{ role: "user", content: "Read all of it." }]), ...Array.from({ length: 240 }, (_, n) => line(n))]);
   assert.ok(file.size > 60_000_000);
   const session = await worker["session.open"]({ name: "large.jsonl", file });

@@ -7,7 +7,9 @@ import { pathToFileURL } from "node:url";
 import { textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 
-const folder = await project("told", { "entry.mjs": `export * from "contextweaver/openai"; export { ContextManager, countTokens, drilldownTool, recallTool } from "contextweaver";` });
+const folder = await project("told", {
+  "entry.mjs": `export * from "contextweaver/openai"; export { ContextManager, countTokens, drilldownTool, recallTool } from "contextweaver";`,
+});
 const { ContextManager, contextWeaver, countTokens, drilldownTool, recallTool } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-model", "ai-sdk-ui"];
@@ -28,13 +30,38 @@ const RESULTS = {
     }),
     "text/plain",
   ],
-  csv: [["id,customer,status,total", numbered(400, (n) => `${7000 + n},C-${n % 90},${n === 200 ? "held" : "shipped"},${(n * 31) % 500}`)].join("\n"), "text/csv"],
-  json: [JSON.stringify({ page: 1, orders: Array.from({ length: 300 }, (_, n) => ({ id: 9000 + n, état: n === 120 ? "held" : "paid", note: `parcel ${(n * 7919) % 10007} to dock ${n % 11}` })) }), "application/json"],
+  csv: [
+    ["id,customer,status,total", numbered(400, (n) => `${7000 + n},C-${n % 90},${n === 200 ? "held" : "shipped"},${(n * 31) % 500}`)].join("\n"),
+    "text/csv",
+  ],
+  json: [
+    JSON.stringify({
+      page: 1,
+      orders: Array.from({ length: 300 }, (_, n) => ({
+        id: 9000 + n,
+        état: n === 120 ? "held" : "paid",
+        note: `parcel ${(n * 7919) % 10007} to dock ${n % 11}`,
+      })),
+    }),
+    "application/json",
+  ],
   code: [
-    [numbered(250, (n) => `export const a_${n} = compute(${(n * 7919) % 10007}, "a-${(n * 104729) % 99991}");`), "export function failedOrders(orders, error) {", "  if (error) throw new Error(error);", "  return orders.filter((order) => order.failed);", "}"].join("\n"),
+    [
+      numbered(250, (n) => `export const a_${n} = compute(${(n * 7919) % 10007}, "a-${(n * 104729) % 99991}");`),
+      "export function failedOrders(orders, error) {",
+      "  if (error) throw new Error(error);",
+      "  return orders.filter((order) => order.failed);",
+      "}",
+    ].join("\n"),
     "text/plain",
   ],
-  prose: [numbered(160, (n) => `Chapter ${n} says that the harbour of day ${n} was measured by ${(n * 17) % 23} people, and that the list of orders grew by ${n * 3}.`), "text/plain"],
+  prose: [
+    numbered(
+      160,
+      (n) => `Chapter ${n} says that the harbour of day ${n} was measured by ${(n * 17) % 23} people, and that the list of orders grew by ${n * 3}.`,
+    ),
+    "text/plain",
+  ],
   minified: [`var a=1;${Array.from({ length: 900 }, (_, n) => `function f${n}(b,c){return b*${n}+c};`).join("")}`, "text/plain"],
 };
 
@@ -65,9 +92,17 @@ const whole = (manager, handle, selector) => {
   for (let next = selector; next; next = parts.at(-1).next) parts.push(manager.drilldown(handle, next, { max_tokens: 4_000 }));
   return parts.map(({ text }) => text).join("\n");
 };
-const linesOf = (text) => text.split("\n").map((line) => line.trim()).filter((line) => line.length >= LONG);
+const linesOf = (text) =>
+  text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line.length >= LONG);
 /** Words and numbers are alike. */
-const formOf = (line) => line.trim().replaceAll(/[\p{L}\d]+/gu, (word) => (/\d/.test(word) ? "0" : "w")).replaceAll(/w( w)+/g, "w");
+const formOf = (line) =>
+  line
+    .trim()
+    .replaceAll(/[\p{L}\d]+/gu, (word) => (/\d/.test(word) ? "0" : "w"))
+    .replaceAll(/w( w)+/g, "w");
 const kind = (line) => line.replaceAll(/\d+/g, "0");
 
 /** Sentences about a result, and what must be so where they stand. */
@@ -114,9 +149,13 @@ const ABOUT_A_RESULT = [
     },
   },
   { what: "how long it is", form: /^(?<count>\d+) lines?(?: of code)?$/gm, holds: ({ count }, { raw }) => assert.equal(raw.split("\n").length, Number(count)) },
-  { what: "how many rows", form: /^(?<count>\d+) rows, (?<columns>\d+) columns/gm, holds({ count, columns }, { raw }) {
-    assert.deepEqual([Number(count), Number(columns)], [raw.split("\n").length - 1, raw.split("\n")[0].split(",").length]);
-  } },
+  {
+    what: "how many rows",
+    form: /^(?<count>\d+) rows, (?<columns>\d+) columns/gm,
+    holds({ count, columns }, { raw }) {
+      assert.deepEqual([Number(count), Number(columns)], [raw.split("\n").length - 1, raw.split("\n")[0].split(",").length]);
+    },
+  },
 ];
 
 /** How the result stands there: as a digest, or as parts below one. */
@@ -158,11 +197,32 @@ const ABOUT_TOOLS = {
   "Read a part of a stored result, from `start` (0 is the first) up to and without `end`.": ({ read, raw }) => {
     assert.equal(read({ type: "lines", start: 0, end: 2 }), raw.split("\n").slice(0, 2).join("\n"));
   },
-  "rows take columns, where: [{column, op (= != < <= > >= contains), value}]; json_keys keys; json_path a path as items[0].name; search ignore_case.": ({ csv, json, read }) => {
-    for (const [op, value] of [["=", "held"], ["==", "held"], ["!=", "shipped"], ["<", "i"], ["<=", "held"], ["contains", "eld"]]) {
+  "rows take columns, where: [{column, op (= != < <= > >= contains), value}]; json_keys keys; json_path a path as items[0].name; search ignore_case.": ({
+    csv,
+    json,
+    read,
+  }) => {
+    for (const [op, value] of [
+      ["=", "held"],
+      ["==", "held"],
+      ["!=", "shipped"],
+      ["<", "i"],
+      ["<=", "held"],
+      ["contains", "eld"],
+    ]) {
       assert.match(csv({ type: "rows", columns: ["id", "status"], where: [{ column: "status", op, value }] }), /^id,status\n7200,held$/);
     }
-    assert.equal(csv({ type: "rows", columns: ["id"], where: [{ column: "id", op: ">", value: 7398 }, { column: "id", op: ">=", value: 7399 }] }), "id\n7399");
+    assert.equal(
+      csv({
+        type: "rows",
+        columns: ["id"],
+        where: [
+          { column: "id", op: ">", value: 7398 },
+          { column: "id", op: ">=", value: 7399 },
+        ],
+      }),
+      "id\n7399",
+    );
     assert.equal(json({ type: "json_keys", keys: ["page"] }), '{"page": 1}');
     assert.match(json({ type: "json_path", path: "orders[120].note" }), /parcel/);
     assert.match(read({ type: "search", text: "CARD declined", ignore_case: true }), /order 4711/);
@@ -209,7 +269,11 @@ test("a part says where it stands and how the rest is read, and is as large as w
       const { first, last, total, rest } = form.exec(answer)?.groups ?? assert.fail(answer.slice(-200));
       return { text: answer.replace(form, ""), first: Number(first), last: Number(last), total: Number(total), rest: rest && JSON.parse(rest) };
     };
-    for (const [asked, most] of [[undefined, Math.min(2_000, room)], [300, 300], [100_000, room]]) {
+    for (const [asked, most] of [
+      [undefined, Math.min(2_000, room)],
+      [300, 300],
+      [100_000, room],
+    ]) {
       const answer = ask({ handle: HANDLE, selector: { type: "lines", start: 0, end: lines.length }, ...(asked && { max_tokens: asked }) });
       const { text, first, last, total, rest } = said(answer);
       assert.ok(countTokens(text) <= most && countTokens(answer) <= room, `${countTokens(answer)} of ${most}, room ${room}`);
@@ -222,7 +286,11 @@ test("a part says where it stands and how the rest is read, and is as large as w
     // A file of 5,000 tokens took twelve calls.
     if (room >= all) assert.equal(said(ask({ handle: HANDLE, max_tokens: all })).rest, undefined);
     // What was read stays as it was read.
-    const asked = { role: "assistant", content: null, tool_calls: [{ id: "r1", type: "function", function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, max_tokens: room }) } }] };
+    const asked = {
+      role: "assistant",
+      content: null,
+      tool_calls: [{ id: "r1", type: "function", function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, max_tokens: room }) } }],
+    };
     const answer = served.answer(asked.tool_calls[0]);
     const sent = served.fit({ model: "gpt-5", messages: [...messages, asked, answer] });
     assert.equal(sent.messages.at(-1).content, answer.content);
@@ -238,7 +306,8 @@ test("a part of what matches says of how much it is", () => {
     served.manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "read", arguments: {} } });
     served.manager.ingestToolResult({ tool_call_id: call.id, tool_name: "read", raw_output: content, media_type });
     let calls = 0;
-    const ask = (args) => served.answer({ type: "function", id: `d${calls++}`, function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, ...args }) } }).content;
+    const ask = (args) =>
+      served.answer({ type: "function", id: `d${calls++}`, function: { name: "drilldown", arguments: JSON.stringify({ handle: HANDLE, ...args }) } }).content;
     const last = (text) => text.split("\n").at(-1);
     if (name === "log") {
       assert.equal(last(ask({ selector: { type: "search", text: "card declined" } })), "(1 hit)");
@@ -252,7 +321,8 @@ test("a part of what matches says of how much it is", () => {
       assert.equal(last(ask({ selector: rows("lost") })), `(no row matches of ${all})`);
       const other = { type: "rows", where: [{ column, op: "!=", value: held }] };
       const cut = last(ask({ selector: other, max_tokens: 200 }));
-      const [, end, rest] = new RegExp(`^\\(matching rows 0-(\\d+) of ${all - 1}, counted from 0; ${all} rows in all; for the rest: (.*)\\)$`).exec(cut) ?? assert.fail(cut);
+      const [, end, rest] =
+        new RegExp(`^\\(matching rows 0-(\\d+) of ${all - 1}, counted from 0; ${all} rows in all; for the rest: (.*)\\)$`).exec(cut) ?? assert.fail(cut);
       assert.match(last(ask({ selector: JSON.parse(rest), max_tokens: 200 })), new RegExp(`^\\(matching rows ${Number(end) + 1}-\\d+ of ${all - 1}, `));
     }
     served.free();
@@ -264,7 +334,11 @@ test("what a recall cites stands there, and what is shown does not come back", (
   const { text } = manager.recall("order 4711 declined", { max_tokens: 400 });
   const labels = [...text.matchAll(/^\[(?:[A-Z ]+) \[(?<handle>\S+)(?: chars (?<start>\d+)-(?<end>\d+) of (?<total>\d+))?\]\]$/gm)];
   assert.ok(labels.length > 0);
-  for (const { index, 0: label, groups: { handle, start, end, total } } of labels) {
+  for (const {
+    index,
+    0: label,
+    groups: { handle, start, end, total },
+  } of labels) {
     if (start === undefined) continue;
     const slice = manager.drilldown(handle, { type: "head", start: Number(start), chars: Number(end) - Number(start) });
     assert.ok(text.slice(index + label.length + 1).startsWith(slice.text), slice.text);

@@ -104,7 +104,11 @@ const bagCases = {
     assert.ok(context.with("a", 1) === context && context.without("b") === context && context.with("b", undefined) === context);
     assert.ok(context.without("a") === ToolCallContext.EMPTY && context.pick(["a"]) === context && context.omit([]) === context);
     assert.ok(ToolCallContext.of(context) === context);
-    for (const forge of [() => new ToolCallContext(), () => new ToolCallContext(new Map([["a", { value: 1, flags: 0 }]])), () => new cw.MetaPolicy({ kind: "passThrough" })]) {
+    for (const forge of [
+      () => new ToolCallContext(),
+      () => new ToolCallContext(new Map([["a", { value: 1, flags: 0 }]])),
+      () => new cw.MetaPolicy({ kind: "passThrough" }),
+    ]) {
       assert.throws(forge, { code: "INVALID_INPUT" });
     }
   },
@@ -113,12 +117,28 @@ const bagCases = {
     const { ToolCallContext } = cw;
     const context = ToolCallContext.of({ zero: 0, no: false, text: "", list: [1, null] });
     assert.deepEqual([context.get("zero"), context.get("no"), context.get("text")], [0, false, ""]);
-    assert.deepEqual(["zero", "no", "text"].map((key) => context.getOr(key, "x")), [0, false, ""]);
+    assert.deepEqual(
+      ["zero", "no", "text"].map((key) => context.getOr(key, "x")),
+      [0, false, ""],
+    );
     assert.equal(context.getOr("absent", "x"), "x");
     assert.deepEqual(context.with("no", true).keys(), ["zero", "no", "text", "list"]);
-    const pairs = ToolCallContext.of([["a", 1], ["b", 2], ["a", 3]]);
+    const pairs = ToolCallContext.of([
+      ["a", 1],
+      ["b", 2],
+      ["a", 3],
+    ]);
     assert.deepEqual([pairs.keys(), pairs.get("a")], [["a", "b"], 3]);
-    assert.ok(pairs.equals(ToolCallContext.of(new Map([["b", 2], ["a", 3]]))));
+    assert.ok(
+      pairs.equals(
+        ToolCallContext.of(
+          new Map([
+            ["b", 2],
+            ["a", 3],
+          ]),
+        ),
+      ),
+    );
     assert.ok(!pairs.equals(pairs.with("a", 4)) && !pairs.equals(pairs.without("a")) && !pairs.equals({}));
     assert.deepEqual(pairs.toObject(), bare({ a: 3, b: 2 }));
   },
@@ -173,9 +193,21 @@ const bagCases = {
     for (let level = 0; level < 70; level += 1) deep = [deep];
     let wide = ["s3cret-value"];
     for (let level = 0; level < 40; level += 1) wide = [wide, wide];
-    const throws = { get a() { throw new Error("s3cret-value"); } };
+    const throws = {
+      get a() {
+        throw new Error("s3cret-value");
+      },
+    };
     const proxies = ["ownKeys", "getPrototypeOf", "get", "getOwnPropertyDescriptor"].map(
-      (trap) => new Proxy({ a: 1 }, { [trap]() { throw new Error("s3cret-value"); } }),
+      (trap) =>
+        new Proxy(
+          { a: 1 },
+          {
+            [trap]() {
+              throw new Error("s3cret-value");
+            },
+          },
+        ),
     );
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
@@ -186,9 +218,21 @@ const bagCases = {
       const error = assert.throws(() => ToolCallContext.of(entries), { code: "INVALID_INPUT" });
       assert.ok(!`${error.message}${error.stack}${error.cause}`.includes("s3cret-value"));
     }
-    assert.throws(() => ToolCallContext.of((function* () { for (;;) yield ["a", 1]; })()), { code: "TOO_LARGE" });
+    assert.throws(
+      () =>
+        ToolCallContext.of(
+          (function* () {
+            for (;;) yield ["a", 1];
+          })(),
+        ),
+      { code: "TOO_LARGE" },
+    );
     let reads = 0;
-    const counted = ToolCallContext.of({ get a() { return (reads += 1); } });
+    const counted = ToolCallContext.of({
+      get a() {
+        return (reads += 1);
+      },
+    });
     assert.deepEqual([counted.get("a"), counted.get("a"), reads], [1, 1, 1]);
     assert.throws(() => ToolCallContext.of({ a: 1 }, { secret: ["a"] }), { code: "UNKNOWN_FIELD", path: "/secret" });
     assert.throws(() => ToolCallContext.of({ a: 1 }, { secrets: "a" }), { code: "INVALID_INPUT", path: "/secrets" });
@@ -205,8 +249,18 @@ const bagCases = {
     const HANDLE = contextKey("handle", { secret: true });
     const COUNT = contextKey("tokenCount", { secret: false });
     const LOCAL = contextKey("place", { forward: false });
-    const schema = { "~standard": { version: 1, vendor: "test", validate: (value) => (typeof value === "number" ? { value: value * 2 } : { issues: [{ message: `not ${value}` }] }) } };
-    const context = ToolCallContext.of([[TENANT, "acme"], [HANDLE, "s3cret-value"], [COUNT, 5]]).with(LOCAL, "here");
+    const schema = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value) => (typeof value === "number" ? { value: value * 2 } : { issues: [{ message: `not ${value}` }] }),
+      },
+    };
+    const context = ToolCallContext.of([
+      [TENANT, "acme"],
+      [HANDLE, "s3cret-value"],
+      [COUNT, 5],
+    ]).with(LOCAL, "here");
     assert.deepEqual([context.get(TENANT), context.get(COUNT), context.has(HANDLE), context.getOr(LOCAL, "x")], ["acme", 5, true, "here"]);
     assert.equal(`${context}`, "ToolCallContext(tenantId, handle=[secret], tokenCount, place)");
     refuses(cw, assert, () => context.with(TENANT, 5), "InvalidContextValue");
@@ -214,7 +268,20 @@ const bagCases = {
     refuses(cw, assert, () => context.with(contextKey("n", { validate: schema }), "s3cret-value"), "InvalidContextValue");
     const late = { "~standard": { version: 1, vendor: "test", validate: () => Promise.reject(new Error("s3cret-value")) } };
     refuses(cw, assert, () => context.with(contextKey("n", { validate: late }), "s3cret-value"), "InvalidContextValue");
-    refuses(cw, assert, () => context.with(contextKey("n", { validate: () => { throw new Error("s3cret-value"); } }), 1), "InvalidContextValue");
+    refuses(
+      cw,
+      assert,
+      () =>
+        context.with(
+          contextKey("n", {
+            validate: () => {
+              throw new Error("s3cret-value");
+            },
+          }),
+          1,
+        ),
+      "InvalidContextValue",
+    );
     assert.equal(context.number("tokenCount"), 5);
     assert.deepEqual([context.string("absent"), context.boolean("absent")], [undefined, undefined]);
     const error = refuses(cw, assert, () => context.number("handle"), "ContextTypeError");
@@ -232,7 +299,10 @@ const bagCases = {
     const { ToolCallContext } = cw;
     const names = { authToken: "s3cret-value", "API-KEY": "s3cret-value", author: "me", mapped: "s3cret-value", tokenCount: 1 };
     const context = ToolCallContext.of(names, { secrets: ["mapped"], declassify: ["tokenCount", "mapped"] });
-    assert.deepEqual(context.keys().filter((key) => context.isSecret(key)), ["authToken", "API-KEY", "mapped"]);
+    assert.deepEqual(
+      context.keys().filter((key) => context.isSecret(key)),
+      ["authToken", "API-KEY", "mapped"],
+    );
     assert.equal(context.toString(), "ToolCallContext(authToken=[secret], API-KEY=[secret], author, mapped=[secret], tokenCount)");
     assert.ok(!JSON.stringify([context, context.toObject(), [...context.toMap()]]).includes("s3cret-value"));
     assert.equal(context.toObject({ reveal: true }).authToken, "s3cret-value");
@@ -243,7 +313,7 @@ const bagCases = {
     assert.ok(ToolCallContext.EMPTY.withSecret("plain", 1).isSecret("plain"));
     assert.ok(context.equals(ToolCallContext.of(names)), "what is known of entries is no part of them");
     assert.ok(!context.equals(context.with("authToken", "s3cret-valuf")));
-    assert.equal(`${ToolCallContext.of({ 'a, b=[x])\n': 1 })}`, 'ToolCallContext("a, b=[x])\\n")');
+    assert.equal(`${ToolCallContext.of({ "a, b=[x])\n": 1 })}`, 'ToolCallContext("a, b=[x])\\n")');
   },
 
   "a snapshot holds all that is known, and no secret unless told to"(cw, assert) {
@@ -332,7 +402,11 @@ const toolCases = {
           const layers = [track, retry];
           layers.splice(place, 0, confirm);
           const tool = layers.reduceRight((inner, layer) => cw.decorate(inner, layer), cw.fromForeign(foreign));
-          for (const call of [() => tool.call({ city: "x" }, context), () => cw.runTool(tool, { city: "x" }, context), ...(context ? [] : [() => tool.call({ city: "x" })])]) {
+          for (const call of [
+            () => tool.call({ city: "x" }, context),
+            () => cw.runTool(tool, { city: "x" }, context),
+            ...(context ? [] : [() => tool.call({ city: "x" })]),
+          ]) {
             asked = 0;
             foreign.seen.length = 0;
             assert.equal(await call(), answer ? "x" : "refused");
@@ -341,7 +415,10 @@ const toolCases = {
             // After the approval the original context goes on.
             if (answer) assert.ok(foreign.seen[0][1].equals((context ?? cw.ToolCallContext.EMPTY).with("tracked", true)));
           }
-          assert.deepEqual(cw.decoratorsOf(tool), layers.map(({ label }) => label));
+          assert.deepEqual(
+            cw.decoratorsOf(tool),
+            layers.map(({ label }) => label),
+          );
           assert.deepEqual([tool.name, tool.inputSchema, tool.annotations], ["foreign", foreign.inputSchema, { readOnlyHint: true }]);
           assert.deepEqual([cw.unwrap(tool).name, cw.decoratorsOf(cw.unwrap(tool))], ["foreign", []]);
         }
@@ -396,7 +473,8 @@ const toolCases = {
       [{ name: "t", style: "x" }, () => 1, "/style"],
       [{ name: "t", schema: { f: () => 1 } }, () => 1, "/schema"],
       [{ name: "t", execute: 1 }, () => 1, "/execute"],
-    ]) assert.throws(() => cw.defineTool(spec, handler), { path });
+    ])
+      assert.throws(() => cw.defineTool(spec, handler), { path });
     assert.throws(() => cw.fromForeign({ name: "t" }), { path: "/call" });
     assert.throws(() => cw.decorate(define({}), {}), { path: "/around" });
     assert.throws(() => cw.decorate(define({}), { around: () => 1, call: () => 1 }), { path: "/call" });
@@ -405,13 +483,25 @@ const toolCases = {
   async "decorators change names, add for those inside, and keep what a tool tells of itself"(cw, assert) {
     const { ToolCallContext } = cw;
     const seen = [];
-    const leaf = cw.fromForeign({ name: "leaf", title: "Leaf", annotations: { destructiveHint: true }, call: (_input, context) => void seen.push(["leaf", ...context.keys()]) });
-    const add = (key) => ({ label: key, around: (input, context, next, info) => (seen.push([info.name, ...context.keys()]), next(input, context.with(key, 1))) });
+    const leaf = cw.fromForeign({
+      name: "leaf",
+      title: "Leaf",
+      annotations: { destructiveHint: true },
+      call: (_input, context) => void seen.push(["leaf", ...context.keys()]),
+    });
+    const add = (key) => ({
+      label: key,
+      around: (input, context, next, info) => (seen.push([info.name, ...context.keys()]), next(input, context.with(key, 1))),
+    });
     const tool = cw.decorate(cw.decorate(leaf, add("b")), { ...add("a"), name: "outer", description: "new" });
     assert.deepEqual([tool.name, tool.description, tool.title, tool.annotations, tool.inner.name], ["outer", "new", "Leaf", { destructiveHint: true }, "leaf"]);
     const context = ToolCallContext.of({ x: 1 });
     await tool.call({}, context);
-    assert.deepEqual(seen, [["leaf", "x"], ["leaf", "x", "a"], ["leaf", "x", "a", "b"]]);
+    assert.deepEqual(seen, [
+      ["leaf", "x"],
+      ["leaf", "x", "a"],
+      ["leaf", "x", "a", "b"],
+    ]);
     assert.deepEqual(context.keys(), ["x"]);
     assert.ok(Object.isFrozen(tool));
     const sealed = ToolCallContext.sealed({ tenantId: "acme" });
@@ -444,9 +534,20 @@ const toolCases = {
         this.self = this;
       }
     }
-    const context = cw.ToolCallContext.of({ authToken: "s3cret-value", nested: { cookie: ["s3cret-value-longer"] }, pin: "1234", name: "public-value" }, { secrets: ["nested", "pin"] });
-    const fails = (make) => cw.decorate(cw.defineTool({ name: "t" }, () => { throw make(); }), { around: (input, _c, next) => next(input) });
-    const thrown = await assert.rejects(fails(() => new OwnError("no s3cret-value for public-value, pin 1234", { cause: new Error("s3cret-value-longer") })).call({}, context));
+    const context = cw.ToolCallContext.of(
+      { authToken: "s3cret-value", nested: { cookie: ["s3cret-value-longer"] }, pin: "1234", name: "public-value" },
+      { secrets: ["nested", "pin"] },
+    );
+    const fails = (make) =>
+      cw.decorate(
+        cw.defineTool({ name: "t" }, () => {
+          throw make();
+        }),
+        { around: (input, _c, next) => next(input) },
+      );
+    const thrown = await assert.rejects(
+      fails(() => new OwnError("no s3cret-value for public-value, pin 1234", { cause: new Error("s3cret-value-longer") })).call({}, context),
+    );
     assert.ok(thrown instanceof OwnError && thrown instanceof Error);
     assert.equal(thrown.message, "no [redacted:authToken] for public-value, pin 1234");
     assert.equal(thrown.cause.message, "[redacted:nested]");
@@ -456,11 +557,24 @@ const toolCases = {
     untouched.request = undefined;
     assert.ok((await assert.rejects(fails(() => untouched).call({}, context))) === untouched);
     assert.equal(await assert.rejects(fails(() => "s3cret-value!").call({}, context)), "[redacted:authToken]!");
-    const proxy = new Proxy(new Error("s3cret-value"), { ownKeys() { throw new Error("s3cret-value"); } });
+    const proxy = new Proxy(new Error("s3cret-value"), {
+      ownKeys() {
+        throw new Error("s3cret-value");
+      },
+    });
     assert.ok(!`${(await assert.rejects(fails(() => proxy).call({}, context)))?.message}`.includes("s3cret-value"));
     const all = await assert.rejects(fails(() => new AggregateError([new Error("s3cret-value")], "several")).call({}, context));
     assert.equal(all.errors[0].message, "[redacted:authToken]");
-    const foreign = cw.runTool({ name: "t", call: async () => { throw new Error("s3cret-value"); } }, {}, { process: context });
+    const foreign = cw.runTool(
+      {
+        name: "t",
+        call: async () => {
+          throw new Error("s3cret-value");
+        },
+      },
+      {},
+      { process: context },
+    );
     assert.equal((await assert.rejects(foreign)).message, "[redacted:authToken]");
   },
 
@@ -477,16 +591,27 @@ const toolCases = {
 
   async "a tool may answer once in a loop"(cw, assert) {
     let calls = 0;
-    const tool = cw.oncePerLoop(cw.defineTool({ name: "t" }, () => (calls += 1)), "use what you have");
+    const tool = cw.oncePerLoop(
+      cw.defineTool({ name: "t" }, () => (calls += 1)),
+      "use what you have",
+    );
     const loop = cw.ToolCallContext.of([[cw.contextKeys.loopId, "1"]]);
-    assert.deepEqual([await tool.call({}, loop), await tool.call({}, loop), await tool.call({}), await tool.call({})], [1, "already delivered this turn: use what you have", 2, 3]);
+    assert.deepEqual(
+      [await tool.call({}, loop), await tool.call({}, loop), await tool.call({}), await tool.call({})],
+      [1, "already delivered this turn: use what you have", 2, 3],
+    );
   },
 
   async "decorators that skip or lose the context are found"(cw, assert) {
     const sound = [
       (tool) => cw.decorate(tool, { around: (input, _context, next) => next(input) }),
       (tool) => cw.decorate(tool, { around: () => "refused" }),
-      (tool) => cw.decorate(tool, { around: () => { throw new Error("no"); } }),
+      (tool) =>
+        cw.decorate(tool, {
+          around: () => {
+            throw new Error("no");
+          },
+        }),
       (tool) => cw.fromForeign({ name: "f", call: (input, context) => tool.call(input, context) }),
     ];
     for (const decorator of sound) await cw.assertPropagates(decorator);
@@ -499,7 +624,7 @@ const toolCases = {
       (tool) => cw.decorate(tool, { around: (input, _context, next) => next(input, cw.ToolCallContext.EMPTY) }),
       (tool) => cw.decorate(tool, { around: (input, context, next) => next(input, context.isEmpty ? context : context.with("probe", 2)) }),
       (tool) => cw.decorate(tool, { around: (input, context, next) => next(input, context.with("more", 1)) }),
-      (tool) => cw.decorate(tool, { around: (input, context, next) => next(context.isEmpty ? input : {x: 1}) }),
+      (tool) => cw.decorate(tool, { around: (input, context, next) => next(context.isEmpty ? input : { x: 1 }) }),
       (tool) => cw.decorate(tool, { around: async (input, context, next) => `${await next(input)}${context.size}` }),
     ];
     for (const decorator of unsound) await rejects(cw, assert, () => cw.assertPropagates(decorator), "ContextNotPropagated");
@@ -545,16 +670,34 @@ const metaCases = {
       [MetaPolicy.compose(MetaPolicy.dangerouslyPassThrough(), MetaPolicy.allow(["locale"])), { locale: "de" }],
       [MetaPolicy.compose(), undefined],
       [MetaPolicy.map((all) => ({ tenant: all.get("tenantId"), authToken: all.get("authToken"), password: 1 })), { tenant: "a" }],
-      [MetaPolicy.compose(MetaPolicy.map((all) => ({ tenant: all.get("tenantId"), x: 1 })), MetaPolicy.allow(["tenant"])), { tenant: "a" }],
-      [MetaPolicy.compose(MetaPolicy.allow(["locale"]), MetaPolicy.map((all) => ({ seen: [...all.keys()] }))), { seen: ["locale"] }],
-    ]) assert.deepEqual(sent(policy), wanted);
+      [
+        MetaPolicy.compose(
+          MetaPolicy.map((all) => ({ tenant: all.get("tenantId"), x: 1 })),
+          MetaPolicy.allow(["tenant"]),
+        ),
+        { tenant: "a" },
+      ],
+      [
+        MetaPolicy.compose(
+          MetaPolicy.allow(["locale"]),
+          MetaPolicy.map((all) => ({ seen: [...all.keys()] })),
+        ),
+        { seen: ["locale"] },
+      ],
+    ])
+      assert.deepEqual(sent(policy), wanted);
     const byServer = MetaPolicy.policyFor({ github: MetaPolicy.allow(["locale"]) });
-    assert.deepEqual([sent(byServer, { server: "github" }), sent(byServer, { server: "other" }), sent(byServer, { server: "toString" }), sent(byServer)], [{ locale: "de" }, undefined, undefined, undefined]);
+    assert.deepEqual(
+      [sent(byServer, { server: "github" }), sent(byServer, { server: "other" }), sent(byServer, { server: "toString" }), sent(byServer)],
+      [{ locale: "de" }, undefined, undefined, undefined],
+    );
     assert.throws(() => MetaPolicy.passThrough({ includeSecrets: true }), { code: "INVALID_INPUT", path: "/includeSecrets" });
     assert.throws(() => MetaPolicy.allow("tenantId"), { path: "/keys" });
     assert.throws(() => sent({ kind: "passThrough", includeSecrets: true }), { path: "/policy" });
     assert.throws(() => sent(MetaPolicy.allow([]), { prefx: "" }), { code: "UNKNOWN_FIELD", path: "/prefx" });
-    const throwing = MetaPolicy.map((all) => { throw new Error(all.get("authToken")); });
+    const throwing = MetaPolicy.map((all) => {
+      throw new Error(all.get("authToken"));
+    });
     const error = assert.throws(() => sent(throwing), { code: "CALLBACK_FAILED" });
     assert.equal(error.cause.message, "[redacted:authToken]");
     const renamed = MetaPolicy.map(() => ({ handle: "s3cret-value" }));
@@ -564,34 +707,61 @@ const metaCases = {
   "keys must be legal for every revision"(cw, assert) {
     const { ToolCallContext, MetaPolicy } = cw;
     const told = [];
-    const sent = (values, options) => cw.toMcpMeta(ToolCallContext.of(values), MetaPolicy.dangerouslyPassThrough(), { onWarning: ({ code }) => told.push(code), ...options });
-    for (const key of ["io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/related-task", "dev.mcp/x", "org.modelcontextprotocol.api/x", "com.mcp.tools/x", "modelcontextprotocol.io/x", "mcp.dev/x", "api.modelcontextprotocol.org/x", "tools.mcp.com/x", "progressToken"]) {
+    const sent = (values, options) =>
+      cw.toMcpMeta(ToolCallContext.of(values), MetaPolicy.dangerouslyPassThrough(), { onWarning: ({ code }) => told.push(code), ...options });
+    for (const key of [
+      "io.modelcontextprotocol/protocolVersion",
+      "io.modelcontextprotocol/related-task",
+      "dev.mcp/x",
+      "org.modelcontextprotocol.api/x",
+      "com.mcp.tools/x",
+      "modelcontextprotocol.io/x",
+      "mcp.dev/x",
+      "api.modelcontextprotocol.org/x",
+      "tools.mcp.com/x",
+      "progressToken",
+    ]) {
       const error = refuses(cw, assert, () => sent({ [key]: "s3cret-value" }), "ReservedMetaKey");
       assert.equal(error.details.key, key);
     }
-    for (const key of ["naïve", "a b", "_a", "a_", "9x/y", "__proto__", "/a"]) refuses(cw, assert, () => sent(own(JSON.stringify({ x: 1 }).replace("x", key))), "InvalidMetaKey");
+    for (const key of ["naïve", "a b", "_a", "a_", "9x/y", "__proto__", "/a"])
+      refuses(cw, assert, () => sent(own(JSON.stringify({ x: 1 }).replace("x", key))), "InvalidMetaKey");
     assert.deepEqual(sent({ "com.example.mcp/x": 1, "a.b_c-d": 2, "com.example/": 3 }), { "com.example.mcp/x": 1, "a.b_c-d": 2, "com.example/": 3 });
-    assert.deepEqual(sent({ "naïve": 1, é: 2 }, { onInvalidKey: "encode" }), { "na.C3.AFve": 1, "x.C3.A9": 2 });
-    assert.deepEqual(sent({ "naïve": 1, a: 2 }, { onInvalidKey: "drop" }), { a: 2 });
+    assert.deepEqual(sent({ naïve: 1, é: 2 }, { onInvalidKey: "encode" }), { "na.C3.AFve": 1, "x.C3.A9": 2 });
+    assert.deepEqual(sent({ naïve: 1, a: 2 }, { onInvalidKey: "drop" }), { a: 2 });
     assert.deepEqual(sent({ "mcp/x": 1, traceparent: "00-no", tracestate: "a=1", baggage: "k=v" }), { tracestate: "a=1", baggage: "k=v" });
     assert.deepEqual(told, ["invalid_meta_key", "lonely_prefix", "invalid_trace_context"]);
     assert.deepEqual(sent({ traceparent: PARENT, tenantId: 1 }, { prefix: "com.example/" }), { traceparent: PARENT, "com.example/tenantId": 1 });
     assert.deepEqual(sent({ tenantId: 1, x: 2 }, { existing: { progressToken: 7, x: 3 } }), { progressToken: 7, x: 3, tenantId: 1 });
     assert.equal(told.at(-1), "meta_key_taken");
     assert.deepEqual(cw.toMcpMeta(ToolCallContext.EMPTY, MetaPolicy.none, { existing: { a: 1 } }), { a: 1 });
-    for (const prefix of ["com.example", "1/", "io.mcp/", "mcp/", "a/b/"]) assert.throws(() => sent({ a: 1 }, { prefix }), { code: "INVALID_INPUT", path: "/prefix" });
+    for (const prefix of ["com.example", "1/", "io.mcp/", "mcp/", "a/b/"])
+      assert.throws(() => sent({ a: 1 }, { prefix }), { code: "INVALID_INPUT", path: "/prefix" });
     refuses(cw, assert, () => sent({ a: "s3cret-value".repeat(1000) }), "MetaTooLarge");
     refuses(cw, assert, () => sent({ a: "s3cret-value" }, { maxBytes: 10 }), "MetaTooLarge");
-    for (const value of [() => 1, new Date(), 10n, NaN, { deep: [Symbol.iterator] }, "\ud800", [undefined]]) refuses(cw, assert, () => sent({ a: value }), "UnserialisableContextValue");
+    for (const value of [() => 1, new Date(), 10n, NaN, { deep: [Symbol.iterator] }, "\ud800", [undefined]])
+      refuses(cw, assert, () => sent({ a: value }), "UnserialisableContextValue");
   },
 
   "what comes in was asked for, and is nobody's identity"(cw, assert) {
     const told = [];
-    const meta = { locale: "de", userId: "evil", "com.example/locale": "fr", big: "x".repeat(5000), none: null, progressToken: 1, traceparent: PARENT, "dev.mcp/x": 1 };
+    const meta = {
+      locale: "de",
+      userId: "evil",
+      "com.example/locale": "fr",
+      big: "x".repeat(5000),
+      none: null,
+      progressToken: 1,
+      traceparent: PARENT,
+      "dev.mcp/x": 1,
+    };
     const taken = (options) => cw.fromMcpMeta(meta, { onWarning: ({ code }) => told.push(code), ...options });
     const context = taken({ allow: ["locale", "absent", "big", "none", "traceparent", "dev.mcp/x"] });
     assert.deepEqual(revealed(context), { locale: "de", traceparent: PARENT });
-    assert.deepEqual([context.origin, context.originOf("locale"), context.with("x", 1).originOf("x"), told], ["mcp", "mcp", "host", ["string_too_long", "null_value", "reserved_meta_key"]]);
+    assert.deepEqual(
+      [context.origin, context.originOf("locale"), context.with("x", 1).originOf("x"), told],
+      ["mcp", "mcp", "host", ["string_too_long", "null_value", "reserved_meta_key"]],
+    );
     assert.deepEqual(revealed(taken({ allow: ["locale"], prefix: "com.example/" })), { locale: "fr" });
     for (const key of ["userId", "tenantId", "authToken", "tenant_id", "com.example/userId"]) {
       const error = refuses(cw, assert, () => taken({ allow: ["locale", key] }), "IdentityNotTrusted");
@@ -617,14 +787,21 @@ const metaCases = {
     const authInfo = { token: "s3cret-value", scopes: [] };
     const extra = { _meta: { progressToken: 7, locale: "de", userId: "evil" }, signal, authInfo, sessionId: "s1", requestId: 0, sendRequest: () => 1 };
     const context = cw.fromExtra(extra, { allow: ["locale"] });
-    assert.deepEqual([context.get("locale"), context.get("progressToken"), context.get("requestId"), context.get("sessionId"), context.has("userId")], ["de", 7, 0, "s1", false]);
+    assert.deepEqual(
+      [context.get("locale"), context.get("progressToken"), context.get("requestId"), context.get("sessionId"), context.has("userId")],
+      ["de", 7, 0, "s1", false],
+    );
     assert.ok(context.signal === signal && !`${context}${JSON.stringify(context)}`.includes("s3cret-value"));
     assert.deepEqual(cw.toMcpMeta(context, cw.MetaPolicy.dangerouslyPassThrough()), { locale: "de" });
     assert.deepEqual(cw.fromExtra({ _meta: { locale: "de" }, signal }).keys(), ["signal"]);
     const given = { tenantId: "a", n: [1] };
     const rest = { toolCallId: "c1", abortSignal: signal };
     // Both fields are written: version 7 looks for one, earlier versions for the other.
-    for (const foreign of [{ experimental_context: given, ...rest }, { context: given, ...rest }, { experimental_context: { n: 0 }, context: given, ...rest }]) {
+    for (const foreign of [
+      { experimental_context: given, ...rest },
+      { context: given, ...rest },
+      { experimental_context: { n: 0 }, context: given, ...rest },
+    ]) {
       const written = own(JSON.stringify(cw.toAiSdk(cw.fromAiSdk(foreign))));
       assert.deepEqual(written, own(JSON.stringify({ context: given, experimental_context: given, ...rest })));
       assert.ok(cw.fromAiSdk(foreign).signal === signal);

@@ -47,14 +47,26 @@ const mapping = {
     const zod3 = { _def: { typeName: "ZodObject" } };
     const list = [make(), make({ name: "b", schema: zod3 }), make(), make({ name: "c", dependsOn: ["gone"] }), make({ name: "d", tags: [() => 1] })];
     const { tools, handlers, errors, warnings } = cw.toolDefinitionToMcp(list);
-    assert.deepEqual(tools.map(({ name }) => name), ["get_weather", "c"]);
-    assert.deepEqual(handlers.map(({ timeout }) => timeout), [15000, 15000]);
-    assert.deepEqual(errors.map(({ index, code, path, details }) => [index, code, path, details?.reason]), [
-      [1, "UNSUPPORTED", "/1/schema", "zod3_unsupported"],
-      [2, "DUPLICATE_ID", "/2/name", "duplicate_name"],
-      [4, "INVALID_INPUT", "/4/tags/0", undefined],
-    ]);
-    assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [["unknown_dependency", "/3/dependsOn/0"]]);
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["get_weather", "c"],
+    );
+    assert.deepEqual(
+      handlers.map(({ timeout }) => timeout),
+      [15000, 15000],
+    );
+    assert.deepEqual(
+      errors.map(({ index, code, path, details }) => [index, code, path, details?.reason]),
+      [
+        [1, "UNSUPPORTED", "/1/schema", "zod3_unsupported"],
+        [2, "DUPLICATE_ID", "/2/name", "duplicate_name"],
+        [4, "INVALID_INPUT", "/4/tags/0", undefined],
+      ],
+    );
+    assert.deepEqual(
+      warnings.map(({ code, path }) => [code, path]),
+      [["unknown_dependency", "/3/dependsOn/0"]],
+    );
     reasons(cw, assert, [
       ["strict", () => cw.toolDefinitionToMcp(list, { strict: true }), "UNSUPPORTED", "zod3_unsupported", "/1/schema"],
       ["the name", () => cw.toolDefinitionToMcp(make({ name: "a b" })), "INVALID_INPUT", "invalid_name", "/name"],
@@ -78,7 +90,16 @@ const mapping = {
     assert.deepEqual(cw.toolDefinitionToMcp(make({ outputSchema: field(object) })).tool.outputSchema, { ...object, out: true });
     const shape = { a: field({ type: "string" }), b: field({ type: "number" }, "defaulted") };
     assert.deepEqual(schemaOf(shape), { type: "object", properties: { a: { type: "string" }, b: { type: "number" } }, required: ["a"] });
-    const old = { "~standard": { jsonSchema: { input: ({ target }) => { if (target !== "draft-07") throw new Error(target); return object; } } } };
+    const old = {
+      "~standard": {
+        jsonSchema: {
+          input: ({ target }) => {
+            if (target !== "draft-07") throw new Error(target);
+            return object;
+          },
+        },
+      },
+    };
     assert.deepEqual(schemaOf(old), object);
     assert.deepEqual(schemaOf(Object.assign(() => true, { toJsonSchema: () => object })), object);
     const mine = { "~standard": { validate: () => ({}) } };
@@ -86,7 +107,9 @@ const mapping = {
     const z = { toJSONSchema: (schema, { io }) => ({ ...object, title: `${Object.keys(schema)} ${io}` }), object: (made) => made };
     assert.equal(schemaOf(shape, { z }).title, "a,b input");
     assert.equal(schemaOf({ _zod: {} }, { z }).title, "_zod input");
-    const throwing = () => { throw new Error("no"); };
+    const throwing = () => {
+      throw new Error("no");
+    };
     reasons(cw, assert, [
       ["a validator", () => schemaOf(mine), "UNSUPPORTED", "schema_not_convertible", "/schema"],
       ["Zod before 4.2", () => schemaOf({ _zod: {} }), "UNSUPPORTED", "schema_not_convertible", "/schema"],
@@ -138,7 +161,12 @@ const results = {
     const asks = { resultType: "input_required", inputRequests: {} };
     assert.deepEqual(cw.mcpToToolResult(asks, { tool: "t" }), { outcome: "input_required", request: asks });
     assert.match(cw.mcpToToolResult({ content: [] }, { tool: "t" }).result.fetchedAt, /^\d{4}-.*\.\d{3}Z$/);
-    const fails = [() => { throw new Error("x"); }, () => 5];
+    const fails = [
+      () => {
+        throw new Error("x");
+      },
+      () => 5,
+    ];
     for (const render of fails) refuses(cw, assert, "render", () => to({ data: 1 }, { render }), ["CALLBACK_FAILED"]);
     refuses(cw, assert, "no tool", () => cw.mcpToToolResult({}, {}), ["MISSING_FIELD"]);
     // Values that a server sent are repaired, and each repair is told.
@@ -154,14 +182,17 @@ const results = {
     const odd = { n: NaN, i: -Infinity, b: 12345678901234567890n, d: new Date(clock()), u: undefined, l: [undefined, 1], e: new Date(NaN), s: "a\ud800" };
     const { result, warnings } = to(odd);
     assert.equal(result.content[0].text, `{"n":null,"i":null,"b":"12345678901234567890","d":"${TIME}","l":[null,1],"e":null,"s":"a\ufffd"}`);
-    assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
-      ["non_finite_number", "/data/n"],
-      ["non_finite_number", "/data/i"],
-      ["bigint_as_text", "/data/b"],
-      ["date_as_text", "/data/d"],
-      ["invalid_date", "/data/e"],
-      ["lone_surrogate", "/data/s"],
-    ]);
+    assert.deepEqual(
+      warnings.map(({ code, path }) => [code, path]),
+      [
+        ["non_finite_number", "/data/n"],
+        ["non_finite_number", "/data/i"],
+        ["bigint_as_text", "/data/b"],
+        ["date_as_text", "/data/d"],
+        ["invalid_date", "/data/e"],
+        ["lone_surrogate", "/data/s"],
+      ],
+    );
     const circle = {};
     circle.self = [circle];
     let deep = {};
@@ -176,7 +207,18 @@ const results = {
       ["a function", () => to({ f() {} }), "INVALID_INPUT", "unserialisable", "/data/f"],
       ["a circle", () => to(circle), "CYCLE", "unserialisable", "/data/self/0"],
       ["a class", () => to(new (class A {})()), "INVALID_INPUT", "unserialisable", "/data"],
-      ["a getter", () => to({ get x() { throw new Error("x"); } }), "INVALID_INPUT", "unserialisable", "/data/x"],
+      [
+        "a getter",
+        () =>
+          to({
+            get x() {
+              throw new Error("x");
+            },
+          }),
+        "INVALID_INPUT",
+        "unserialisable",
+        "/data/x",
+      ],
     ]);
     refuses(cw, assert, "depth", () => to(deep), ["TOO_DEEP"]);
     refuses(cw, assert, "paths", () => to(shared), ["TOO_LARGE"]);
@@ -197,11 +239,34 @@ const bound = {
     const seen = [];
     const tools = cw.bindTools(
       [
-        make({ execute: ({ city }, context, { signal }) => { seen.push([city, context, signal.aborted]); return { data: { city } }; } }),
-        make({ name: "fails", schema: {}, execute: () => { throw new Error("broken pipe"); } }),
-        make({ name: "odd", schema: {}, execute: async () => { throw "text"; } }),
+        make({
+          execute: ({ city }, context, { signal }) => {
+            seen.push([city, context, signal.aborted]);
+            return { data: { city } };
+          },
+        }),
+        make({
+          name: "fails",
+          schema: {},
+          execute: () => {
+            throw new Error("broken pipe");
+          },
+        }),
+        make({
+          name: "odd",
+          schema: {},
+          execute: async () => {
+            throw "text";
+          },
+        }),
         make({ name: "slow", schema: {}, timeout: 5, execute: () => new Promise(() => {}) }),
-        make({ name: "stops", schema: {}, execute: () => { throw { interrupt: true }; } }),
+        make({
+          name: "stops",
+          schema: {},
+          execute: () => {
+            throw { interrupt: true };
+          },
+        }),
         make({ name: "bare", schema: {}, execute: () => ({ temp: 1 }) }),
         make({ name: "nothing", schema: {}, execute: () => undefined }),
         make({ name: "unwritable", schema: {}, execute: () => ({ data: new Map() }) }),
@@ -248,12 +313,36 @@ const bound = {
   async "calls can be denied, cancelled and stopped"(cw, assert) {
     const ran = [];
     let aborted;
-    const grave = make({ name: "drop", schema: {}, category: "delete", requiresConfirmation: true, execute: () => { ran.push("drop"); return { data: 1 }; } });
-    const long = make({ name: "long", schema: {}, execute: (args, context, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => { aborted = signal.reason.message; resolve({ data: "late" }); })) });
+    const grave = make({
+      name: "drop",
+      schema: {},
+      category: "delete",
+      requiresConfirmation: true,
+      execute: () => {
+        ran.push("drop");
+        return { data: 1 };
+      },
+    });
+    const long = make({
+      name: "long",
+      schema: {},
+      execute: (args, context, { signal }) =>
+        new Promise((resolve) =>
+          signal.addEventListener("abort", () => {
+            aborted = signal.reason.message;
+            resolve({ data: "late" });
+          }),
+        ),
+    });
     const call = async (confirm, ...args) => (await cw.bindTools([grave, long], { confirm }).call(...args)).content[0].text;
     assert.equal(await call(() => false, "drop"), "Error: Cancelled by user");
     assert.equal(await call(async () => "yes", "drop"), "Error: Cancelled by user");
-    assert.equal(await call(() => { throw new Error("no one there"); }, "drop"), "Error: no one there");
+    assert.equal(
+      await call(() => {
+        throw new Error("no one there");
+      }, "drop"),
+      "Error: no one there",
+    );
     assert.deepEqual(ran, []);
     assert.equal(await call(async ({ name }) => name === "drop", "drop"), "1");
     assert.equal(await call(undefined, "drop"), "1");

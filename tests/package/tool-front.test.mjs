@@ -54,9 +54,16 @@ test("Tool front: between two cuts no list is another, whatever is asked for", (
       const demanded = below(6) === 0 ? some().slice(0, 1) : [];
       const list = front.offer({ wanted: some(), demanded, room: 100, isCut });
       assert.ok(list.tokens <= 100);
-      assert.deepEqual(list.names, LETTERS.filter((name) => list.names.includes(name)), "the order of the definitions");
+      assert.deepEqual(
+        list.names,
+        LETTERS.filter((name) => list.names.includes(name)),
+        "the order of the definitions",
+      );
       assert.equal(list.isChanged, JSON.stringify(list.names) !== JSON.stringify(before));
-      assert.deepEqual(demanded.filter((name) => !list.names.includes(name)), []);
+      assert.deepEqual(
+        demanded.filter((name) => !list.names.includes(name)),
+        [],
+      );
       if (before && !isCut && demanded.length === 0) assert.deepEqual(list.names, before, `seed ${seed}, step ${at}`);
       before = list.names;
     }
@@ -87,7 +94,12 @@ test("Tool front: what a step wants and does not list can be announced", () => {
 
 test("Tool front: a call means the tool and the arguments that the model is likely to have meant", () => {
   const schema = object({ group: { type: "integer" }, note: { type: "string" }, until: { type: ["string", "null"] } }, ["group"]);
-  const front = frontOf([tool("billing_archive_0", 10, schema), tool("getOrder", 10, schema), tool("crm.list", 10, object({})), { name: "web_search", tokens: 5 }]);
+  const front = frontOf([
+    tool("billing_archive_0", 10, schema),
+    tool("getOrder", 10, schema),
+    tool("crm.list", 10, object({})),
+    { name: "web_search", tokens: 5 },
+  ]);
   const args = { group: 3 };
   const meant = { call: { name: "billing_archive_0", arguments: args } };
   for (const given of [
@@ -107,7 +119,9 @@ test("Tool front: a call means the tool and the arguments that the model is like
     assert.deepEqual(front.resolve(given), meant, JSON.stringify(given));
   }
   // What may be null stays.
-  assert.deepEqual(front.resolve({ name: "get_order", arguments: { group: 3, until: null } }), { call: { name: "getOrder", arguments: { group: 3, until: null } } });
+  assert.deepEqual(front.resolve({ name: "get_order", arguments: { group: 3, until: null } }), {
+    call: { name: "getOrder", arguments: { group: 3, until: null } },
+  });
   assert.deepEqual(front.resolve({ name: "crm.list" }), { call: { name: "crm.list", arguments: {} } });
   assert.deepEqual(front.resolve({ name: "crm.list", arguments: "" }), { call: { name: "crm.list", arguments: {} } });
   // What was run last is wanted first when the list is made anew.
@@ -140,7 +154,9 @@ test("Tool front: what no tool is meant by is told to the model, with what helps
 
 test("Tool front, a loop of an agent: another question keeps the list and is told what it lacks, a cut takes what was asked for and run", () => {
   const areas = ["paint a door", "refund an order", "book a train", "weigh a parcel"];
-  const tools = areas.flatMap((area) => Array.from({ length: 10 }, (_, n) => ({ name: `${area.replaceAll(" ", "_")}_${n}`, description: `Can ${area} of the number ${n}`, schema: object({}) })));
+  const tools = areas.flatMap((area) =>
+    Array.from({ length: 10 }, (_, n) => ({ name: `${area.replaceAll(" ", "_")}_${n}`, description: `Can ${area} of the number ${n}`, schema: object({}) })),
+  );
   const loop = new AgentLoop({ budget_tokens: 8_000, max_tools: 3, always: ["book_a_train_9"] });
   loop.setTools(tools);
   const added = ["find_tools", "call_tool", "drilldown", "recall"];
@@ -149,7 +165,10 @@ test("Tool front, a loop of an agent: another question keeps the list and is tol
   const first = loop.choose(turn("paint a door"));
   assert.deepEqual(first.names.slice(-4), added);
   assert.equal(own(first).length, 4);
-  assert.ok(own(first).every((name) => name.startsWith("paint") || name === "book_a_train_9"), own(first).join());
+  assert.ok(
+    own(first).every((name) => name.startsWith("paint") || name === "book_a_train_9"),
+    own(first).join(),
+  );
   assert.deepEqual(first.unlisted, []);
   const second = loop.choose(turn("refund an order"));
   assert.deepEqual(second.names, first.names);
@@ -160,7 +179,10 @@ test("Tool front, a loop of an agent: another question keeps the list and is tol
   assert.ok(loop.choose({ ...turn("refund an order"), demanded: ["weigh_a_parcel_4"] }).names.includes("weigh_a_parcel_4"));
   assert.deepEqual(loop.resolve("call_tool", { name: "weigh_a_parcel_7", arguments: {} }), { name: "weigh_a_parcel_7", arguments: {} });
   const renewed = loop.renewed(turn("refund an order"), 3_000);
-  assert.deepEqual(own(renewed).filter((name) => !name.startsWith("refund")), ["book_a_train_9", "weigh_a_parcel_7"]);
+  assert.deepEqual(
+    own(renewed).filter((name) => !name.startsWith("refund")),
+    ["book_a_train_9", "weigh_a_parcel_7"],
+  );
   assert.equal(own(renewed).length, 5);
   assert.deepEqual(loop.choose(turn("paint a door")).names, renewed.names);
   // A prompt that leaves little room for another list gets what has to be there.

@@ -43,28 +43,48 @@ const sdk = join(here, "node_modules", "@modelcontextprotocol");
 if (existsSync(sdk)) await symlink(sdk, join(folder, "node_modules", "@modelcontextprotocol"));
 
 // Their own declarations are not ours to check.
-const sdks = ["@cloudflare", "agents", "ai", "ai-6", "gpt-tokenizer", "js-tiktoken", "langchain", "@langchain", "@mastra", "openai", "@openai", "@anthropic-ai", "@opentelemetry", "@google", "@types", "zod"];
+const sdks = [
+  "@cloudflare",
+  "agents",
+  "ai",
+  "ai-6",
+  "gpt-tokenizer",
+  "js-tiktoken",
+  "langchain",
+  "@langchain",
+  "@mastra",
+  "openai",
+  "@openai",
+  "@anthropic-ai",
+  "@opentelemetry",
+  "@google",
+  "@types",
+  "zod",
+];
 for (const name of sdks) {
   const from = join(here, "node_modules", name);
   if (existsSync(from)) await symlink(from, join(folder, "node_modules", name));
 }
 await cp(join(here, "sdk-types"), join(folder, "sdks"), { recursive: true });
-test("the SDKs of providers", () =>
-  compile({ ...resolutions.nodenext, lib: ["ES2023", "DOM"], types: ["node"], skipLibCheck: true }, ["sdks"]));
+test("the SDKs of providers", () => compile({ ...resolutions.nodenext, lib: ["ES2023", "DOM"], types: ["node"], skipLibCheck: true }, ["sdks"]));
 
 // Their globals are not those of a browser.
 await cp(join(here, "worker-types"), join(folder, "workers"), { recursive: true });
 if (hasExamples) for (const name of ["gateway", "proxy"]) await cp(join(examples, `worker-${name}`, "worker.ts"), join(folder, "workers", `${name}.ts`));
 const roots = [join(folder, "node_modules", "@types"), join(folder, "node_modules")];
 test("chat agents, a gateway and a proxy on Cloudflare", () =>
-  compile({ ...resolutions.bundler, lib: ["ES2023", "ESNext.Disposable"], types: ["@cloudflare/workers-types", "node"], typeRoots: roots, skipLibCheck: true }, ["workers"]));
+  compile(
+    { ...resolutions.bundler, lib: ["ES2023", "ESNext.Disposable"], types: ["@cloudflare/workers-types", "node"], typeRoots: roots, skipLibCheck: true },
+    ["workers"],
+  ));
 
 for (const [resolution, how] of Object.entries(resolutions)) {
   for (const [library, libs] of Object.entries(libraries)) {
     test(`consumer, ${resolution}, ${library}`, () => compile({ ...how, ...libs }, ["consumer"]));
   }
   test(`examples, ${resolution}`, { skip: !hasExamples && "examples/ holds no TypeScript" }, () =>
-    compile({ ...how, lib: ["ES2023", "DOM"], types: ["node"] }, ["examples"]));
+    compile({ ...how, lib: ["ES2023", "DOM"], types: ["node"] }, ["examples"]),
+  );
 }
 
 test("every entry with the oldest TypeScript that the documents name", async (t) => {
@@ -75,7 +95,9 @@ test("every entry with the oldest TypeScript that the documents name", async (t)
   const old = await optionalProgram("tsc");
   if (!has(t, old.path, old)) return;
   assert.match((await run(old.path, ["--version"])).stdout, new RegExp(`^Version ${oldest}\\.`));
-  const entries = Object.keys(manifest.exports).filter((name) => !/\.(wasm|json)$/.test(name)).map((name) => `contextweaver${name.slice(1)}`);
+  const entries = Object.keys(manifest.exports)
+    .filter((name) => !/\.(wasm|json)$/.test(name))
+    .map((name) => `contextweaver${name.slice(1)}`);
   const lines = [
     ...entries.map((name, at) => `import * as entry${at} from "${name}";`),
     `export const all: object[] = [${entries.map((_, at) => `entry${at}`).join(", ")}];`,

@@ -6,9 +6,17 @@ import { bundleWorker } from "./workerd-bundle.mjs";
 
 /** What a wrangler.jsonc says: the file to start with, and the options of miniflare. */
 export function configOf(text) {
-  const { main, compatibility_date: compatibilityDate, compatibility_flags: compatibilityFlags = [], vars: bindings = {}, ...config } = JSON.parse(text.replace(/,(\s*[}\]])/g, "$1"));
+  const {
+    main,
+    compatibility_date: compatibilityDate,
+    compatibility_flags: compatibilityFlags = [],
+    vars: bindings = {},
+    ...config
+  } = JSON.parse(text.replace(/,(\s*[}\]])/g, "$1"));
   const sqlite = config.migrations.flatMap(({ new_sqlite_classes }) => new_sqlite_classes);
-  const durableObjects = Object.fromEntries(config.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: sqlite.includes(className) }]));
+  const durableObjects = Object.fromEntries(
+    config.durable_objects.bindings.map(({ name, class_name: className }) => [name, { className, useSQLite: sqlite.includes(className) }]),
+  );
   return { main, options: { compatibilityDate, compatibilityFlags, durableObjects, r2Buckets: config.r2_buckets.map(({ binding }) => binding), bindings } };
 }
 
@@ -17,7 +25,8 @@ export async function deployed(t, entry, options) {
   const { Miniflare } = await import("miniflare");
   const modules = await bundleWorker(entry);
   const persist = await temporaryFolder("worker");
-  const make = () => new Miniflare({ modules, modulesRoot: "/", durableObjectsPersist: join(persist, "objects"), r2Persist: join(persist, "blobs"), ...options });
+  const make = () =>
+    new Miniflare({ modules, modulesRoot: "/", durableObjectsPersist: join(persist, "objects"), r2Persist: join(persist, "blobs"), ...options });
   const running = { worker: make() };
   t.after(async () => {
     await running.worker.dispose();

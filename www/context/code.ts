@@ -42,7 +42,9 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
     `import { ${names.join(", ")} } from "contextweaver";`,
     "",
     `const text = readFileSync(${quoted(file)}, "utf8");`,
-    ...(isSnapshot ? [`const manager = ContextManager.fromJSON(text${made === "" ? "" : `, ${made}`});`] : [`const manager = new ContextManager(${made});`, ...read, "manager.ingestAll(items);"]),
+    ...(isSnapshot
+      ? [`const manager = ContextManager.fromJSON(text${made === "" ? "" : `, ${made}`});`]
+      : [`const manager = new ContextManager(${made});`, ...read, "manager.ingestAll(items);"]),
     "const { prompt, stats } = manager.build({",
     ...build.map((line) => `  ${line},`),
     "});",
@@ -52,14 +54,24 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
   return `${lines.join("\n")}\n`;
 }
 
-function reading(format: string, file: string, key: string): { readonly imports: readonly string[]; readonly read: readonly string[] } {
+function reading(
+  format: string,
+  file: string,
+  key: string,
+): { readonly imports: readonly string[]; readonly read: readonly string[] } {
   if (format === "snapshot") return { imports: [], read: [] };
-  if (format === "session" && key === "" && !file.endsWith(".json")) return { imports: ["loadMcpSessionJsonl"], read: ["const { items } = loadMcpSessionJsonl(text);"] };
+  if (format === "session" && key === "" && !file.endsWith(".json"))
+    return { imports: ["loadMcpSessionJsonl"], read: ["const { items } = loadMcpSessionJsonl(text);"] };
   if (format === "session") return { imports: [], read: [`const items = JSON.parse(text)${key};`] };
   const hasSystem = (format === "anthropic" || format === "gemini") && key !== "";
-  const system = hasSystem ? ", { system: request.system ?? request.systemInstruction ?? request.system_instruction }" : "";
+  const system = hasSystem
+    ? ", { system: request.system ?? request.systemInstruction ?? request.system_instruction }"
+    : "";
   return {
     imports: ["messagesToItems"],
-    read: ["const request = JSON.parse(text);", `const { items } = messagesToItems(request${key}, ${JSON.stringify(format)}${system});`],
+    read: [
+      "const request = JSON.parse(text);",
+      `const { items } = messagesToItems(request${key}, ${JSON.stringify(format)}${system});`,
+    ],
   };
 }

@@ -24,7 +24,16 @@ interface ControlsProps {
   readonly onBudget: (budget: number) => void;
 }
 
-export function PhaseControls({ phase, query, lastTurn, budget, most, needs, onQuery, onBudget }: ControlsProps): JSX.Element {
+export function PhaseControls({
+  phase,
+  query,
+  lastTurn,
+  budget,
+  most,
+  needs,
+  onQuery,
+  onBudget,
+}: ControlsProps): JSX.Element {
   const [refused, setRefused] = useState("");
   // Logarithmic: a hundred tokens matter to a small budget, not to a large one.
   const at = (position: number): number => Math.round(SLIDER_FROM * (most / SLIDER_FROM) ** (position / SLIDER_STEPS));
@@ -75,7 +84,8 @@ export function PhaseControls({ phase, query, lastTurn, budget, most, needs, onQ
         />
       </span>
       <p id="budget-refused" role="status" class="small">
-        {refused !== "" && `A budget is a whole number from 1 to ${number(MAX_BUDGET)}: ${refused} is none, so it stays at ${number(budget)}.`}
+        {refused !== "" &&
+          `A budget is a whole number from 1 to ${number(MAX_BUDGET)}: ${refused} is none, so it stays at ${number(budget)}.`}
       </p>
       {needs !== undefined && isBudget(needs) && (
         <button type="button" class="primary" id="raise" onClick={() => onBudget(needs)}>

@@ -64,7 +64,15 @@ export function Explorer(props: ExplorerProps): JSX.Element {
     items.current?.scrollIntoView({ block: "nearest" });
   };
   const most = Math.max(8000, Math.ceil((overview.tokens ?? 0) / 1000) * 1000);
-  const code = codeOf({ phase, request, pins: pinned, settings, format: overview.format, file: overview.file, key: overview.key });
+  const code = codeOf({
+    phase,
+    request,
+    pins: pinned,
+    settings,
+    format: overview.format,
+    file: overview.file,
+    key: overview.key,
+  });
   return (
     <div class="explorer">
       <div class="overview stack">
@@ -78,7 +86,14 @@ export function Explorer(props: ExplorerProps): JSX.Element {
             ))}
           </select>
         </label>
-        <PhaseChart phases={[phase]} views={answer.phases} items={overview.items} selected={phase} onPhase={setPhase} onFilter={filterBy} />
+        <PhaseChart
+          phases={[phase]}
+          views={answer.phases}
+          items={overview.items}
+          selected={phase}
+          onPhase={setPhase}
+          onFilter={filterBy}
+        />
         <PhaseControls
           key={phase}
           phase={phase}
@@ -108,20 +123,46 @@ export function Explorer(props: ExplorerProps): JSX.Element {
             setTarget(({ times }) => ({ place: next, times: times + 1 }));
           }}
         />
-        <details id="whole-prompt" open={isPromptOpen} onToggle={({ currentTarget }) => setPromptOpen(currentTarget.open)}>
+        <details
+          id="whole-prompt"
+          open={isPromptOpen}
+          onToggle={({ currentTarget }) => setPromptOpen(currentTarget.open)}
+        >
           <summary>The prompt, section by section</summary>
-          {isPromptOpen && <PromptPanel phase={phase} version={version} selected={place} target={target} onItem={choose} />}
+          {isPromptOpen && (
+            <PromptPanel phase={phase} version={version} selected={place} target={target} onItem={choose} />
+          )}
         </details>
-        <details id="rules-in-force" open={isRulesOpen} onToggle={({ currentTarget }) => setRulesOpen(currentTarget.open)}>
+        <details
+          id="rules-in-force"
+          open={isRulesOpen}
+          onToggle={({ currentTarget }) => setRulesOpen(currentTarget.open)}
+        >
           <summary>Rules in force</summary>
-          {isRulesOpen && <RulesPanel version={String(log)} isOn={settings.rules} onSwitch={(rules) => onSettings({ ...settings, rules })} onItem={choose} />}
+          {isRulesOpen && (
+            <RulesPanel
+              version={String(log)}
+              isOn={settings.rules}
+              onSwitch={(rules) => onSettings({ ...settings, rules })}
+              onItem={choose}
+            />
+          )}
         </details>
       </section>
       <section aria-labelledby="items-title" class="items stack" ref={items}>
         <h3 id="items-title">
-          Every item, in log order <span class="quiet">({phase})</span> {isBusy && <span class="quiet small working">building…</span>}
+          Every item, in log order <span class="quiet">({phase})</span>{" "}
+          {isBusy && <span class="quiet small working">building…</span>}
         </h3>
-        <ItemList phase={phase} version={version} filter={filter} onFilter={setFilter} selected={place} onItem={choose} onEnter={enter} />
+        <ItemList
+          phase={phase}
+          version={version}
+          filter={filter}
+          onFilter={setFilter}
+          selected={place}
+          onItem={choose}
+          onEnter={enter}
+        />
         <SettingsForm
           settings={settings}
           onSettings={onSettings}

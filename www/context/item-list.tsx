@@ -12,9 +12,44 @@ export type Shown = Filter;
 /** Where what is said of an item stands above the list: a click leads there. */
 const NARROW = "(max-width: 47.99rem)";
 
-const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", "phase", "budget", "left", "sensitivity", "dedup", "near_repeat", "kind_limit", "pair"] as const;
-const SHOWN_NAME: Readonly<Record<string, string>> = { all: "all", in: "in the prompt", kept: "kept whole", summarised: "cut", redacted: "redacted", dropped: "left out" };
-const KINDS = ["", ...["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet"]] as const;
+const SHOWN = [
+  "all",
+  "in",
+  "kept",
+  "summarised",
+  "redacted",
+  "dropped",
+  "phase",
+  "budget",
+  "left",
+  "sensitivity",
+  "dedup",
+  "near_repeat",
+  "kind_limit",
+  "pair",
+] as const;
+const SHOWN_NAME: Readonly<Record<string, string>> = {
+  all: "all",
+  in: "in the prompt",
+  kept: "kept whole",
+  summarised: "cut",
+  redacted: "redacted",
+  dropped: "left out",
+};
+const KINDS = [
+  "",
+  ...[
+    "policy",
+    "memory_fact",
+    "plan_state",
+    "user_turn",
+    "agent_msg",
+    "tool_call",
+    "tool_result",
+    "retrieved_doc",
+    "doc_snippet",
+  ],
+] as const;
 const HEAD = [
   { title: "Item", class: "c-name" },
   { title: "Kind", class: "c-kind" },
@@ -34,7 +69,15 @@ interface ItemListProps {
   readonly onEnter: () => void;
 }
 
-export function ItemList({ phase, version, filter: asked, onFilter, selected, onItem, onEnter }: ItemListProps): JSX.Element {
+export function ItemList({
+  phase,
+  version,
+  filter: asked,
+  onFilter,
+  selected,
+  onItem,
+  onEnter,
+}: ItemListProps): JSX.Element {
   const show = SHOWN.find((each) => each === asked.show) ?? "all";
   const kind = KINDS.find((each) => each === asked.kind) ?? "";
   const filter: Filter = { show, kind, search: asked.search };
@@ -82,7 +125,11 @@ function Filters({ filter, onFilter }: { filter: Filter; onFilter: (filter: Filt
     <div class="controls filters">
       <label class="inline">
         Show{" "}
-        <select id="show" value={filter.show} onChange={({ currentTarget }) => onFilter({ ...filter, show: currentTarget.value })}>
+        <select
+          id="show"
+          value={filter.show}
+          onChange={({ currentTarget }) => onFilter({ ...filter, show: currentTarget.value })}
+        >
           {SHOWN.map((each) => (
             <option key={each} value={each}>
               {SHOWN_NAME[each] ?? `left out: ${reasonName(each)}`}
@@ -92,7 +139,11 @@ function Filters({ filter, onFilter }: { filter: Filter; onFilter: (filter: Filt
       </label>
       <label class="inline">
         Kind{" "}
-        <select id="kind" value={filter.kind} onChange={({ currentTarget }) => onFilter({ ...filter, kind: currentTarget.value })}>
+        <select
+          id="kind"
+          value={filter.kind}
+          onChange={({ currentTarget }) => onFilter({ ...filter, kind: currentTarget.value })}
+        >
           {KINDS.map((each) => (
             <option key={each} value={each}>
               {each === "" ? "all" : kindName(each)}

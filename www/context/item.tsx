@@ -53,11 +53,19 @@ export function ItemPanel(props: ItemProps): JSX.Element {
       <Together item={item} onItem={onItem} />
       <div class="controls">
         {onPin && (
-          <button type="button" aria-pressed={isPinned} disabled={isForbidden && !isPinned} aria-describedby={isForbidden ? "reason" : undefined} onClick={onPin}>
+          <button
+            type="button"
+            aria-pressed={isPinned}
+            disabled={isForbidden && !isPinned}
+            aria-describedby={isForbidden ? "reason" : undefined}
+            onClick={onPin}
+          >
             {isPinned ? "Unpin" : "Pin it"}
           </button>
         )}
-        {onPin && isForbidden && !isPinned && <span class="quiet small">It cannot be pinned: its label forbids it.</span>}
+        {onPin && isForbidden && !isPinned && (
+          <span class="quiet small">It cannot be pinned: its label forbids it.</span>
+        )}
         {item.state !== "dropped" && (
           <button type="button" onClick={() => onPrompt(place)}>
             Show in the prompt
@@ -66,7 +74,13 @@ export function ItemPanel(props: ItemProps): JSX.Element {
       </div>
       <ProblemBox problem={pinProblem} />
       {item.text ? (
-        <Whole key={`${place} ${item.shown === null}`} text={item.text} isOpen={!item.shown} marks={marks} onPage={setPart} />
+        <Whole
+          key={`${place} ${item.shown === null}`}
+          text={item.text}
+          isOpen={!item.shown}
+          marks={marks}
+          onPage={setPart}
+        />
       ) : (
         <p class="quiet">Text withheld: the item is {item.sensitivity}.</p>
       )}
@@ -99,7 +113,11 @@ function Figures({ item, phase }: { item: ItemView; phase: Phase }): JSX.Element
     <dl class="facts">
       <dt>Tokens</dt>
       <dd>
-        {state === "summarised" && whole !== null && tokens !== null ? `${number(tokens)} of ${number(whole)}` : whole === null ? "unknown" : number(whole)}
+        {state === "summarised" && whole !== null && tokens !== null
+          ? `${number(tokens)} of ${number(whole)}`
+          : whole === null
+            ? "unknown"
+            : number(whole)}
         {block !== null && partners > 0 && (
           <>
             ; its <Term means={TERM.block}>block</Term> of {number(partners + 1)} has {number(block)} whole
@@ -131,15 +149,27 @@ function addingUp(whole: number, parts: ItemView["parts"]): ItemView["parts"] {
   // As the whole is written: .075 is below its half in binary.
   const cents = (value: number): number => Math.round(Number(value.toFixed(2)) * 100);
   const rounded = parts.map(({ name, value }) => ({ name, value: cents(value) }));
-  const most = rounded.reduce<(typeof rounded)[number] | undefined>((best, each) => (each.value > (best?.value ?? -1) ? each : best), undefined);
+  const most = rounded.reduce<(typeof rounded)[number] | undefined>(
+    (best, each) => (each.value > (best?.value ?? -1) ? each : best),
+    undefined,
+  );
   const rest = cents(whole) - rounded.reduce((sum, { value }) => sum + value, 0);
   return rounded.map((part) => ({ name: part.name, value: (part === most ? part.value + rest : part.value) / 100 }));
 }
 
 /** What the score is made of. */
-function Score({ item: { score, parts, best, place, priority, rank, ranked }, onItem }: { item: ItemView; onItem: (place: number) => void }): JSX.Element {
+function Score({
+  item: { score, parts, best, place, priority, rank, ranked },
+  onItem,
+}: {
+  item: ItemView;
+  onItem: (place: number) => void;
+}): JSX.Element {
   if (score === null) return <p class="quiet small">No score: it left before items were compared with the query.</p>;
-  const used = addingUp(score, parts.filter(({ value }) => value !== 0));
+  const used = addingUp(
+    score,
+    parts.filter(({ value }) => value !== 0),
+  );
   const said = used.map(({ name, value }) => `${value.toFixed(2)} ${SCORE_PART[name] ?? name}`).join(" + ");
   return (
     <div class="score-parts">
@@ -152,7 +182,13 @@ function Score({ item: { score, parts, best, place, priority, rank, ranked }, on
           label={`Score ${score.toFixed(2)} = ${said}`}
           to={Math.max(1, score)}
           rowHeight={10}
-          bars={used.map(({ name, value }) => ({ row: "", name, value: Math.max(0, value), fill: colour(`part-${name}`), title: `${SCORE_PART[name] ?? name}: ${value.toFixed(2)}` }))}
+          bars={used.map(({ name, value }) => ({
+            row: "",
+            name,
+            value: Math.max(0, value),
+            fill: colour(`part-${name}`),
+            title: `${SCORE_PART[name] ?? name}: ${value.toFixed(2)}`,
+          }))}
         />
       )}
       {priority !== null && best && (
@@ -195,7 +231,10 @@ function WhatIf({ phase, place, version, item, onBudget, onItem }: ItemProps & {
   const why = value && !(isBusy && !problem && value.place !== place) && value.place === place ? value : undefined;
   const isIn = item.state !== "dropped";
   return (
-    <section class={isIn ? "what-if" : "what-if left-out"} aria-label={isIn ? "How small the budget may get" : "What would keep it"}>
+    <section
+      class={isIn ? "what-if" : "what-if left-out"}
+      aria-label={isIn ? "How small the budget may get" : "What would keep it"}
+    >
       {!why && <p class="quiet small working">Trying budgets…</p>}
       {problem && !isBusy && problem.code !== "INPUT" && <ProblemBox problem={problem} />}
       {why && <Found why={why} isIn={isIn} phase={phase} item={item} onBudget={onBudget} onItem={onItem} />}
@@ -217,12 +256,19 @@ function Found({ why: { budget, now, pin }, isIn, phase, item, onBudget, onItem 
     <div id="why-answer">
       {budget === null ? (
         <p>
-          <b>Budget:</b> none would keep it. {["budget", "near_repeat"].includes(item.reason) ? "" : `The reason is another one: ${reasonName(item.reason)}.`}
+          <b>Budget:</b> none would keep it.{" "}
+          {["budget", "near_repeat"].includes(item.reason)
+            ? ""
+            : `The reason is another one: ${reasonName(item.reason)}.`}
         </p>
       ) : (
         <>
           <p>
-            <b>Budget:</b> {isIn ? `it stays down to ${number(budget)} tokens` : `from ${number(budget)} tokens on, ${number(budget - now)} more than now`}.{" "}
+            <b>Budget:</b>{" "}
+            {isIn
+              ? `it stays down to ${number(budget)} tokens`
+              : `from ${number(budget)} tokens on, ${number(budget - now)} more than now`}
+            .{" "}
             {onBudget && (
               <button type="button" class="link" onClick={() => onBudget(budget)}>
                 Set {phase} to {number(budget)}

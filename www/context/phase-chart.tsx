@@ -7,7 +7,19 @@ import type { PhaseView, Share } from "../worker/builds.ts";
 import { PHASE, PHASES, TERM, partingText, reasonName, runningText } from "./words.ts";
 
 /** The order of kinds wherever they stand together. */
-const ORDER = ["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet", "names of what left", "header and footer"];
+const ORDER = [
+  "policy",
+  "memory_fact",
+  "plan_state",
+  "user_turn",
+  "agent_msg",
+  "tool_call",
+  "tool_result",
+  "retrieved_doc",
+  "doc_snippet",
+  "names of what left",
+  "header and footer",
+];
 const placeOf = (name: string): number => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
 const ordered = (shares: readonly Share[]): Share[] => [...shares].sort((a, b) => placeOf(a.name) - placeOf(b.name));
 
@@ -63,7 +75,12 @@ interface RowProps extends Omit<ChartProps, "views" | "selected"> {
 function PhaseRow({ phase, view, items, to, isSelected, onPhase, onFilter }: RowProps): JSX.Element {
   const { task, caption } = PHASE[phase];
   return (
-    <div class={`phase-row ${isSelected ? "selected" : ""}`} role="group" aria-labelledby={`phase-${phase}`} id={`card-${phase}`}>
+    <div
+      class={`phase-row ${isSelected ? "selected" : ""}`}
+      role="group"
+      aria-labelledby={`phase-${phase}`}
+      id={`card-${phase}`}
+    >
       <p class="phase-name">
         <button type="button" id={`phase-${phase}`} aria-pressed={isSelected} onClick={() => onPhase(phase)}>
           {phase}
@@ -81,7 +98,8 @@ function PhaseRow({ phase, view, items, to, isSelected, onPhase, onFilter }: Row
       </div>
       {view && !view.problem && (
         <p class="figures" id={`numbers-${phase}`}>
-          <b>{number(view.prompt_tokens)}</b> of {number(view.budget)} tokens, <b>{number(view.included)}</b> of {count(items, "item")}
+          <b>{number(view.prompt_tokens)}</b> of {number(view.budget)} tokens, <b>{number(view.included)}</b> of{" "}
+          {count(items, "item")}
         </p>
       )}
     </div>
@@ -93,20 +111,41 @@ const scaleEnd = (most: number): number => most * 1.01;
 
 const percent = (value: number, to: number): string => `${Math.round((value / to) * 100_000) / 1000}%`;
 
-function BudgetBar({ view, to, onFilter }: { view: PhaseView; to: number; onFilter: ChartProps["onFilter"] }): JSX.Element {
+function BudgetBar({
+  view,
+  to,
+  onFilter,
+}: {
+  view: PhaseView;
+  to: number;
+  onFilter: ChartProps["onFilter"];
+}): JSX.Element {
   const { phase, budget, shares, free, running } = view;
   const parts = ordered(shares);
   const share = (tokens: number): string => `${Math.round((tokens / Math.max(1, budget)) * 100)} %`;
-  const said = [...parts.map(({ name, tokens }) => `${kindName(name)} ${number(tokens)} (${share(tokens)})`), `${running ? "kept free to grow" : "free"} ${number(free)} (${share(free)})`];
+  const said = [
+    ...parts.map(({ name, tokens }) => `${kindName(name)} ${number(tokens)} (${share(tokens)})`),
+    `${running ? "kept free to grow" : "free"} ${number(free)} (${share(free)})`,
+  ];
   let from = 0;
   return (
-    <svg class="budget-bar" role="img" aria-label={`Budget of ${number(budget)} tokens: ${said.join(", ")}`} width="100%" height={BAR + 4}>
+    <svg
+      class="budget-bar"
+      role="img"
+      aria-label={`Budget of ${number(budget)} tokens: ${said.join(", ")}`}
+      width="100%"
+      height={BAR + 4}
+    >
       <rect class="budget-box" x="0" y="1" width={percent(budget, to)} height={BAR + 2} />
       {parts.map(({ name, tokens, items }) => {
         const at = from;
         from += tokens;
         return (
-          <g key={name} class={`segment ${swatch(name)}`} onClick={items > 0 ? () => onFilter(phase, "in", name) : undefined}>
+          <g
+            key={name}
+            class={`segment ${swatch(name)}`}
+            onClick={items > 0 ? () => onFilter(phase, "in", name) : undefined}
+          >
             <rect x={percent(at, to)} y="2" width={percent(tokens, to)} height={BAR} />
             <svg x={percent(at, to)} y="2" width={percent(tokens, to)} height={BAR}>
               {tokens / to > WIDE && (
@@ -165,7 +204,13 @@ function Legends({ view, onFilter }: { view: PhaseView; onFilter: ChartProps["on
         </li>
       </ul>
       <ul class="legend" aria-label={`Why items are left out of ${phase}`}>
-        {left.length === 0 && <li>{view.cut > 0 ? `Nothing is left out whole; ${number(view.cut)} tokens are cut from ${count(view.shortened, "item")}.` : "Nothing is left out."}</li>}
+        {left.length === 0 && (
+          <li>
+            {view.cut > 0
+              ? `Nothing is left out whole; ${number(view.cut)} tokens are cut from ${count(view.shortened, "item")}.`
+              : "Nothing is left out."}
+          </li>
+        )}
         {left.map(({ name, tokens, items }) => (
           <li key={name}>
             <button type="button" class="link" onClick={() => onFilter(phase, name, "")}>

@@ -52,10 +52,23 @@ interface SectionProps {
   readonly onItem: (place: number) => void;
 }
 
-function PromptSection({ piece: { place, label, kind, form, tokens, text, continued }, isSelected, onItem }: SectionProps): JSX.Element {
-  const about = [continued ? "continued" : "", form === "whole" ? "" : form, tokens === null ? "" : count(tokens, "token")].filter(Boolean).join(", ");
+function PromptSection({
+  piece: { place, label, kind, form, tokens, text, continued },
+  isSelected,
+  onItem,
+}: SectionProps): JSX.Element {
+  const about = [
+    continued ? "continued" : "",
+    form === "whole" ? "" : form,
+    tokens === null ? "" : count(tokens, "token"),
+  ]
+    .filter(Boolean)
+    .join(", ");
   return (
-    <div class={`section ${swatch(kind)} ${isSelected ? "selected" : ""}`} id={place === null ? undefined : `section-${place}`}>
+    <div
+      class={`section ${swatch(kind)} ${isSelected ? "selected" : ""}`}
+      id={place === null ? undefined : `section-${place}`}
+    >
       <div class="section-head">
         {place === null ? (
           <span>{label}</span>

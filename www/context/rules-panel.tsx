@@ -23,9 +23,15 @@ export function RulesPanel({ version, isOn, onSwitch, onItem }: RulesPanelProps)
   return (
     <div class="stack">
       <label class="switch">
-        <input id="setting-rules" type="checkbox" checked={isOn} onChange={({ currentTarget }) => onSwitch(currentTarget.checked)} />
+        <input
+          id="setting-rules"
+          type="checkbox"
+          checked={isOn}
+          onChange={({ currentTarget }) => onSwitch(currentTarget.checked)}
+        />
         <span>
-          Keep what the user said once <span class="quiet small">Rules in force stand in every prompt, in the user's words.</span>
+          Keep what the user said once{" "}
+          <span class="quiet small">Rules in force stand in every prompt, in the user's words.</span>
         </span>
       </label>
       <ProblemBox problem={problem} />
@@ -35,7 +41,13 @@ export function RulesPanel({ version, isOn, onSwitch, onItem }: RulesPanelProps)
 }
 
 /** The rules in force, and below them those that hold no more. */
-export function RuleList({ rules, onItem }: { readonly rules: readonly RuleView[]; readonly onItem: (place: number) => void }): JSX.Element {
+export function RuleList({
+  rules,
+  onItem,
+}: {
+  readonly rules: readonly RuleView[];
+  readonly onItem: (place: number) => void;
+}): JSX.Element {
   const holds = rules.filter(({ state }) => state === "in_force");
   const others = rules.filter(({ state }) => state !== "in_force");
   if (rules.length === 0) return <p class="quiet">Nothing that the user said reads like a rule.</p>;

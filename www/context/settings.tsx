@@ -20,17 +20,30 @@ const SWITCHES = [
   ["redact", "Redact sensitive items", "A placeholder stands in their place instead of nothing."],
 ] as const satisfies readonly (readonly [keyof Settings, string, string])[];
 
-export function SettingsForm({ settings, onSettings, header, onHeader, footer, onFooter, pins, onPins, onTurn }: SettingsProps): JSX.Element {
+export function SettingsForm({
+  settings,
+  onSettings,
+  header,
+  onHeader,
+  footer,
+  onFooter,
+  pins,
+  onPins,
+  onTurn,
+}: SettingsProps): JSX.Element {
   const turn = useRef<HTMLInputElement>(null);
   return (
     <details id="settings">
-      <summary>
-        Settings, header and footer, next turn{pins.length > 0 ? `, ${count(pins.length, "pin")}` : ""}
-      </summary>
+      <summary>Settings, header and footer, next turn{pins.length > 0 ? `, ${count(pins.length, "pin")}` : ""}</summary>
       <div class="settings">
         {SWITCHES.map(([key, label, hint]) => (
           <label key={key} class="switch">
-            <input id={`setting-${key}`} type="checkbox" checked={settings[key]} onChange={({ currentTarget }) => onSettings({ ...settings, [key]: currentTarget.checked })} />
+            <input
+              id={`setting-${key}`}
+              type="checkbox"
+              checked={settings[key]}
+              onChange={({ currentTarget }) => onSettings({ ...settings, [key]: currentTarget.checked })}
+            />
             <span>
               {label} <span class="quiet small">{hint}</span>
             </span>
@@ -38,11 +51,25 @@ export function SettingsForm({ settings, onSettings, header, onHeader, footer, o
         ))}
         <label>
           Header of every prompt
-          <input id="header" type="text" maxlength={2000} value={header} autocomplete="off" onInput={({ currentTarget: { value } }) => onHeader(value.toWellFormed())} />
+          <input
+            id="header"
+            type="text"
+            maxlength={2000}
+            value={header}
+            autocomplete="off"
+            onInput={({ currentTarget: { value } }) => onHeader(value.toWellFormed())}
+          />
         </label>
         <label>
           Footer of every prompt
-          <input id="footer" type="text" maxlength={2000} value={footer} autocomplete="off" onInput={({ currentTarget: { value } }) => onFooter(value.toWellFormed())} />
+          <input
+            id="footer"
+            type="text"
+            maxlength={2000}
+            value={footer}
+            autocomplete="off"
+            onInput={({ currentTarget: { value } }) => onFooter(value.toWellFormed())}
+          />
         </label>
         <form
           onSubmit={(event) => {

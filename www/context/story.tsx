@@ -21,8 +21,19 @@ export function Headline({ id = "headline", phase, view, items }: StoryProps & {
 
 function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX.Element {
   const { problem, whole, prompt_tokens, budget, included, shortened, holds } = view;
-  if (problem) return <>No prompt to {PHASE[phase].task}: what must be in it does not fit into {number(budget)} tokens.</>;
-  if (included === items && shortened === 0) return <>{count(prompt_tokens, "token")} fit into {number(budget)}: nothing has to go. Lower the budget, and something does.</>;
+  if (problem)
+    return (
+      <>
+        No prompt to {PHASE[phase].task}: what must be in it does not fit into {number(budget)} tokens.
+      </>
+    );
+  if (included === items && shortened === 0)
+    return (
+      <>
+        {count(prompt_tokens, "token")} fit into {number(budget)}: nothing has to go. Lower the budget, and something
+        does.
+      </>
+    );
   const figures = (
     <span class="figure">
       {number(whole)} tokens <span aria-hidden="true">→</span>
@@ -33,7 +44,8 @@ function Sentence({ phase, view, items }: StoryProps & { view: PhaseView }): JSX
   if (!first) {
     return (
       <>
-        {figures} {number(included)} of {count(items, "item")} stay{shortened > 0 ? `, ${number(shortened)} of them shortened` : ""}.
+        {figures} {number(included)} of {count(items, "item")} stay
+        {shortened > 0 ? `, ${number(shortened)} of them shortened` : ""}.
       </>
     );
   }
@@ -83,7 +95,11 @@ export function Ledger({ phase, view }: StoryProps & { view: PhaseView }): JSX.E
           </tr>
         </tfoot>
       </table>
-      {named + around > 0 && <p class="quiet">The prompt has {count(named + around, "token")} more: what names that which left, header and footer.</p>}
+      {named + around > 0 && (
+        <p class="quiet">
+          The prompt has {count(named + around, "token")} more: what names that which left, header and footer.
+        </p>
+      )}
     </details>
   );
 }

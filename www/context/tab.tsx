@@ -48,11 +48,15 @@ export function ContextTab({ session, isSample, version }: ContextProps): JSX.El
     setProblem(undefined);
     setLog((count) => count + 1);
   };
-  const failed = (error: unknown): void => setProblem(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" });
+  const failed = (error: unknown): void =>
+    setProblem(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" });
   const change = (answer: Promise<Overview>): void => void answer.then(changed, failed);
   const [settled, setSettled] = useState(settings);
   const load = async (): Promise<void> => {
-    const [next, questions] = await Promise.all([ask("context.load", { conversation: session.chosen, settings }), isSample ? questionsOfSample() : NOTHING]);
+    const [next, questions] = await Promise.all([
+      ask("context.load", { conversation: session.chosen, settings }),
+      isSample ? questionsOfSample() : NOTHING,
+    ]);
     setAsked(questions);
     setBudgets(budgetsFor(isSample ? null : next.tokens));
     setSettled(settings);
@@ -68,14 +72,21 @@ export function ContextTab({ session, isSample, version }: ContextProps): JSX.El
     change(ask("context.settle", settings));
   }, [settings]);
 
-  const request = useMemo((): Request => ({ phases, pins, header, footer }), [JSON.stringify(phases), pins, header, footer]);
+  const request = useMemo(
+    (): Request => ({ phases, pins, header, footer }),
+    [JSON.stringify(phases), pins, header, footer],
+  );
   const { value: answer, isBusy, problem: unbuilt } = useAnswer("context.build", overview ? request : null, log);
   const [phase] = useChoice<Phase>("phase", PHASES, FIRST_PHASE);
   const shown = answer?.phases.find((each) => each.phase === phase);
   return (
     <div class="stack">
       <div class="story">
-        {overview ? <Headline id="prompt-headline" phase={phase} view={shown} items={overview.items} /> : <h2 class="headline">Making items of the session…</h2>}
+        {overview ? (
+          <Headline id="prompt-headline" phase={phase} view={shown} items={overview.items} />
+        ) : (
+          <h2 class="headline">Making items of the session…</h2>
+        )}
         {overview && shown && <Ledger phase={phase} view={shown} items={overview.items} />}
       </div>
       {session.isOnePrompt && <p id="no-calls">No model call in this file: one prompt.</p>}
@@ -96,7 +107,11 @@ export function ContextTab({ session, isSample, version }: ContextProps): JSX.El
       )}
       <ProblemBox problem={problem ?? unbuilt} id="context-problem" />
       {(problem ?? unbuilt) && (
-        <button type="button" id="engine-again" onClick={() => (overview ? setLog((count) => count + 1) : void load().catch(failed))}>
+        <button
+          type="button"
+          id="engine-again"
+          onClick={() => (overview ? setLog((count) => count + 1) : void load().catch(failed))}
+        >
           Try again
         </button>
       )}
@@ -132,7 +147,9 @@ function settingsOf(text: string): Settings {
 
 /** The settings that are not as by default, as the address says them. */
 function textOf(settings: Settings): string {
-  return SETTINGS.filter((key) => settings[key] !== DEFAULTS[key]).map((key) => (settings[key] ? key : `no-${key}`)).join(" ");
+  return SETTINGS.filter((key) => settings[key] !== DEFAULTS[key])
+    .map((key) => (settings[key] ? key : `no-${key}`))
+    .join(" ");
 }
 
 /** Places of items, as far as there are such. */
@@ -149,8 +166,17 @@ function usePhases({ queries, values }: Asked, budgets: Readonly<Record<Phase, n
     const given = queries[phase] ?? "";
     const query = (address.get(`q.${phase}`) ?? given).slice(0, MAX_QUERY).toWellFormed();
     // What answers the question of the sample says nothing about another one.
-    return { query, budget: isBudget(budget) ? budget : (budgets[phase] ?? PHASE[phase].budget), values: query === given ? (values[phase] ?? []) : [] };
+    return {
+      query,
+      budget: isBudget(budget) ? budget : (budgets[phase] ?? PHASE[phase].budget),
+      values: query === given ? (values[phase] ?? []) : [],
+    };
   };
-  const [route, call, interpret, answer] = PHASES.map(of) as [Request["phases"][Phase], Request["phases"][Phase], Request["phases"][Phase], Request["phases"][Phase]];
+  const [route, call, interpret, answer] = PHASES.map(of) as [
+    Request["phases"][Phase],
+    Request["phases"][Phase],
+    Request["phases"][Phase],
+    Request["phases"][Phase],
+  ];
   return { route, call, interpret, answer };
 }

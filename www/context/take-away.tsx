@@ -18,7 +18,9 @@ export function TakeAway({ code, isShared }: TakeAwayProps): JSX.Element {
       await navigator.clipboard.writeText(text);
       setTold(`${what} is in your clipboard.`);
     } catch {
-      setTold(`The browser does not let this page write to the clipboard. Copy it by hand: ${what === "The code" ? "it stands below" : text}`);
+      setTold(
+        `The browser does not let this page write to the clipboard. Copy it by hand: ${what === "The code" ? "it stands below" : text}`,
+      );
     }
   };
   return (
@@ -39,7 +41,9 @@ export function TakeAway({ code, isShared }: TakeAwayProps): JSX.Element {
       <p role="status" id="copied" class="small">
         {told}
       </p>
-      {!isShared && <p class="quiet small">The link has your settings, not your transcript: that never leaves this page.</p>}
+      {!isShared && (
+        <p class="quiet small">The link has your settings, not your transcript: that never leaves this page.</p>
+      )}
       <details id="code">
         <summary>TypeScript that builds this prompt</summary>
         <Text label="Program that builds this prompt">{code}</Text>

@@ -6,7 +6,9 @@ import type { ItemView } from "../worker/rows.ts";
 
 export const PHASES = ["route", "call", "interpret", "answer"] as const;
 
-export const PHASE: Readonly<Record<Phase, { readonly task: string; readonly caption: string; readonly budget: number }>> = {
+export const PHASE: Readonly<
+  Record<Phase, { readonly task: string; readonly caption: string; readonly budget: number }>
+> = {
   route: {
     task: "choose a tool",
     caption: "The goal and the conversation; no calls, no results.",
@@ -61,17 +63,22 @@ const one = (value: number | null): string => number(value ?? 0);
 
 /** What an item costs, with all that comes with it. */
 function costText({ block, partners }: Pick<ItemView, "block" | "partners">): string {
-  return partners > 0 ? `it comes with ${count(partners, "partner")}: ${one(block)} tokens for the block` : `it takes ${count(block ?? 0, "token")}`;
+  return partners > 0
+    ? `it comes with ${count(partners, "partner")}: ${one(block)} tokens for the block`
+    : `it takes ${count(block ?? 0, "token")}`;
 }
 
 function scoreText({ score, best, place }: Pick<ItemView, "score" | "best" | "place">): string {
   const own = `Score ${(score ?? 0).toFixed(2)}`;
-  return best && best.place !== place && best.score > (score ?? 0) ? `${own}, and ${best.score.toFixed(2)} for the best of its block (${best.label})` : own;
+  return best && best.place !== place && best.score > (score ?? 0)
+    ? `${own}, and ${best.score.toFixed(2)} for the best of its block (${best.label})`
+    : own;
 }
 
 function budgetText(item: ItemView): string {
   const { needed, room, block, rank, ranked } = item;
-  if (needed === null || room === null) return `${scoreText(item)}, and ${costText(item)}. Blocks that matter more to the query filled the budget first.`;
+  if (needed === null || room === null)
+    return `${scoreText(item)}, and ${costText(item)}. Blocks that matter more to the query filled the budget first.`;
   const least = block !== null && needed < block ? `, ${one(needed)} cut as far as it goes` : "";
   const turn = rank === null ? "" : ` (number ${number(rank)} of ${number(ranked)})`;
   const free = `${number(room)} ${room === 1 ? "was" : "were"} free when its turn came${turn}`;
@@ -85,13 +92,19 @@ function leftText({ used, budget }: ItemView): string {
 
 function takenText(item: ItemView): string {
   const { takenBy, pinned, rank, ranked, room, block } = item;
-  if (takenBy === "pinned" || pinned !== "") return `It must be there: ${PINNED[pinned] ?? pinned.replaceAll("_", " ")}.`;
+  if (takenBy === "pinned" || pinned !== "")
+    return `It must be there: ${PINNED[pinned] ?? pinned.replaceAll("_", " ")}.`;
   if (takenBy === "all") return "Everything that this phase admits has room.";
-  if (takenBy === "newest") return `It is among the newest items, to which up to a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
-  if (takenBy === "stated") return `The user says it: the first request, short remarks, and turns that state what goes on to hold have a part of the budget of their own. ${scoreText(item)}; ${costText(item)}.`;
+  if (takenBy === "newest")
+    return `It is among the newest items, to which up to a fifth of the budget goes. ${scoreText(item)}; ${costText(item)}.`;
+  if (takenBy === "stated")
+    return `The user says it: the first request, short remarks, and turns that state what goes on to hold have a part of the budget of their own. ${scoreText(item)}; ${costText(item)}.`;
   if (takenBy === "parent") return `It came along: an item of the prompt answers to it, and ${costText(item)}.`;
   if (takenBy === "priority" && rank !== null && room !== null) {
-    const cut = item.needed !== null && block !== null && item.needed < block ? `, ${number(item.needed)} as far as they were cut then` : "";
+    const cut =
+      item.needed !== null && block !== null && item.needed < block
+        ? `, ${number(item.needed)} as far as they were cut then`
+        : "";
     return `${scoreText(item)}: number ${number(rank)} of ${number(ranked)} in line. ${number(room)} tokens were free when its turn came, and ${costText(item)}${cut}.`;
   }
   return "It was in the prompt before, and what was sent stays until the next cut.";
@@ -103,9 +116,12 @@ export function reasonText(item: ItemView, phase: Phase): string {
   if (stage === "") return `There is no ${phase} prompt: what must be in it does not fit its budget.`;
   if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
   if (state === "kept") return `It is in the prompt as it is. ${takenText(item)}`;
-  if (state === "summarised" && reason === "named only") return `It is in the prompt as one line: to ${PHASE[phase].task}, it is enough to know that the result exists.`;
-  if (state === "summarised" && whole !== null && (tokens ?? 0) >= whole) return `Nothing was cut off: it stands in another form (${reason}) that takes its ${count(whole, "token")} as well; the whole stays stored. ${takenText(item)}`;
-  if (state === "summarised") return `Cut from ${one(whole)} to ${count(tokens ?? 0, "token")}: ${reason}; the whole stays stored. ${takenText(item)}`;
+  if (state === "summarised" && reason === "named only")
+    return `It is in the prompt as one line: to ${PHASE[phase].task}, it is enough to know that the result exists.`;
+  if (state === "summarised" && whole !== null && (tokens ?? 0) >= whole)
+    return `Nothing was cut off: it stands in another form (${reason}) that takes its ${count(whole, "token")} as well; the whole stays stored. ${takenText(item)}`;
+  if (state === "summarised")
+    return `Cut from ${one(whole)} to ${count(tokens ?? 0, "token")}: ${reason}; the whole stays stored. ${takenText(item)}`;
   switch (reason) {
     case "phase":
       return `No ${kindName(kind)} helps to ${PHASE[phase].task}, so the ${phase} prompt leaves all of them out, whatever its budget.`;
@@ -148,7 +164,14 @@ export function partingText(parting: Parting | null): string {
 }
 
 /** What a step of a running prompt repeats, and what it costs. */
-export function runningText({ step, tokens, repeated_tokens, tokens_without, cost, cost_without }: RunningStep): string {
+export function runningText({
+  step,
+  tokens,
+  repeated_tokens,
+  tokens_without,
+  cost,
+  cost_without,
+}: RunningStep): string {
   const whole = `with the whole conversation, ${count(tokens_without, "token")}, it would cost ${number(Math.round(cost_without))}`;
   return `Step ${number(step)} of the loop: ${number(repeated_tokens)} of ${count(tokens, "token")} repeat the step before. It costs as much as ${count(Math.round(cost), "token")} at full price; ${whole}.`;
 }
@@ -161,7 +184,13 @@ export function reasonShort({ state, reason, stage, whole, tokens }: Fate): stri
 }
 
 /** The words of the page for states. */
-export const STATE: Readonly<Record<string, string>> = { kept: "kept", summarised: "cut", redacted: "redacted", dropped: "left out", failed: "no prompt" };
+export const STATE: Readonly<Record<string, string>> = {
+  kept: "kept",
+  summarised: "cut",
+  redacted: "redacted",
+  dropped: "left out",
+  failed: "no prompt",
+};
 
 export const SCORE_PART: Readonly<Record<string, string>> = {
   text: "words it shares with the query",
@@ -173,6 +202,7 @@ export const SCORE_PART: Readonly<Record<string, string>> = {
 export const TERM = {
   phase: "What the model is asked for next: to choose a tool, write its call, read the result, or answer.",
   token: "What a model reads and a provider charges by: about four letters of English.",
-  artifact: "The whole of a result as it came, stored by its handle. A prompt shows a part; the model can look up the rest.",
+  artifact:
+    "The whole of a result as it came, stored by its handle. A prompt shows a part; the model can look up the rest.",
   block: "Items that enter and leave together, such as a call and its results: providers refuse one without the other.",
 } as const;

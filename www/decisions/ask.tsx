@@ -11,7 +11,11 @@ import { outcomeBadge, outcomeName } from "./words.ts";
 
 const QUERY = "retry a payment that failed";
 const MODES = ["hybrid", "semantic", "keyword"] as const satisfies readonly RetrievalMode[];
-const MODE: Readonly<Record<RetrievalMode, string>> = { hybrid: "meaning and words", semantic: "meaning alone", keyword: "words alone" };
+const MODE: Readonly<Record<RetrievalMode, string>> = {
+  hybrid: "meaning and words",
+  semantic: "meaning alone",
+  keyword: "words alone",
+};
 
 export interface PanelProps {
   readonly version: number;
@@ -25,7 +29,19 @@ export function Outcome({ outcome }: { outcome: string }): JSX.Element {
   return <span class={`badge ${outcomeBadge(outcome)}`}>{outcomeName(outcome)}</span>;
 }
 
-export function CategoryField({ id, categories, value, onChange, all }: { id: string; categories: readonly string[]; value: string; onChange: (value: string) => void; all: string }): JSX.Element {
+export function CategoryField({
+  id,
+  categories,
+  value,
+  onChange,
+  all,
+}: {
+  id: string;
+  categories: readonly string[];
+  value: string;
+  onChange: (value: string) => void;
+  all: string;
+}): JSX.Element {
   return (
     <label class="inline">
       Category{" "}
@@ -41,7 +57,13 @@ export function CategoryField({ id, categories, value, onChange, all }: { id: st
   );
 }
 
-export function AskPanel({ version, selected, onDecision, details, categories }: PanelProps & { readonly categories: readonly string[] }): JSX.Element {
+export function AskPanel({
+  version,
+  selected,
+  onDecision,
+  details,
+  categories,
+}: PanelProps & { readonly categories: readonly string[] }): JSX.Element {
   const [query, setQuery] = useAddress("dq", QUERY);
   const [mode, setMode] = useChoice("dmode", MODES, "hybrid");
   const [wanted, setCategory] = useAddress("dcat", "");
@@ -53,11 +75,23 @@ export function AskPanel({ version, selected, onDecision, details, categories }:
       <div class="controls">
         <label class="grow">
           <span class="nowrap">About to</span>{" "}
-          <input id="decision-query" type="text" maxlength={2000} autocomplete="off" spellcheck={false} value={query} onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())} />
+          <input
+            id="decision-query"
+            type="text"
+            maxlength={2000}
+            autocomplete="off"
+            spellcheck={false}
+            value={query}
+            onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())}
+          />
         </label>
         <label class="inline">
           Compare by{" "}
-          <select id="decision-mode" value={mode} onChange={({ currentTarget }) => setMode(currentTarget.value as RetrievalMode)}>
+          <select
+            id="decision-mode"
+            value={mode}
+            onChange={({ currentTarget }) => setMode(currentTarget.value as RetrievalMode)}
+          >
             {MODES.map((key) => (
               <option key={key} value={key}>
                 {MODE[key]}
@@ -65,7 +99,13 @@ export function AskPanel({ version, selected, onDecision, details, categories }:
             ))}
           </select>
         </label>
-        <CategoryField id="decision-category" categories={categories} value={category} onChange={setCategory} all="all" />
+        <CategoryField
+          id="decision-category"
+          categories={categories}
+          value={category}
+          onChange={setCategory}
+          all="all"
+        />
       </div>
       <ProblemBox problem={problem} id="decision-problem" />
       {isEmpty && (
@@ -76,7 +116,9 @@ export function AskPanel({ version, selected, onDecision, details, categories }:
       {value && !problem && !isEmpty && (
         <>
           <p id="decision-count" role="status">
-            {value.found.length === 0 ? "Nothing like it has been decided." : `${count(value.found.length, "similar decision")}, by ${MODE[value.mode as RetrievalMode]}.`}
+            {value.found.length === 0
+              ? "Nothing like it has been decided."
+              : `${count(value.found.length, "similar decision")}, by ${MODE[value.mode as RetrievalMode]}.`}
           </p>
           {value.warnings.map((warning) => (
             <p key={warning} class="small">
@@ -87,7 +129,12 @@ export function AskPanel({ version, selected, onDecision, details, categories }:
           <ol class="ranking">
             {value.found.map((found) => (
               <li key={found.place} class={`card ${found.place === selected ? "selected" : ""}`}>
-                <Found found={found} most={Math.max(1, ...value.found.map(({ score }) => score))} isSelected={found.place === selected} onDecision={onDecision} />
+                <Found
+                  found={found}
+                  most={Math.max(1, ...value.found.map(({ score }) => score))}
+                  isSelected={found.place === selected}
+                  onDecision={onDecision}
+                />
                 {found.place === selected && details}
               </li>
             ))}
@@ -104,16 +151,29 @@ function Key(): JSX.Element {
     <p class="legend">
       <span>
         <span class="swatch part-text" aria-hidden="true" />{" "}
-        <Term means="How near two texts are as vectors. The page makes them of hashed words and parts of words; your embedding model can take their place.">meaning</Term>
+        <Term means="How near two texts are as vectors. The page makes them of hashed words and parts of words; your embedding model can take their place.">
+          meaning
+        </Term>
       </span>
       <span>
-        <span class="swatch part-neighbours" aria-hidden="true" /> <Term means="Words that both have, rare ones counting more.">words</Term>
+        <span class="swatch part-neighbours" aria-hidden="true" />{" "}
+        <Term means="Words that both have, rare ones counting more.">words</Term>
       </span>
     </p>
   );
 }
 
-function Found({ found, most, isSelected, onDecision }: { found: FoundDecision; most: number; isSelected: boolean; onDecision: (place: number) => void }): JSX.Element {
+function Found({
+  found,
+  most,
+  isSelected,
+  onDecision,
+}: {
+  found: FoundDecision;
+  most: number;
+  isSelected: boolean;
+  onDecision: (place: number) => void;
+}): JSX.Element {
   const { place, title, outcome, category, date, confidence, lessons, score, meaning, words, isSuperseded } = found;
   const said = `Score ${score.toFixed(2)}: meaning ${meaning.toFixed(2)}, words ${words.toFixed(2)}`;
   const parts = [
@@ -126,7 +186,8 @@ function Found({ found, most, isSelected, onDecision }: { found: FoundDecision; 
         <button type="button" class="link" aria-pressed={isSelected} onClick={() => onDecision(place)}>
           {title}
         </button>{" "}
-        <Outcome outcome={outcome} /> {isSuperseded && (
+        <Outcome outcome={outcome} />{" "}
+        {isSuperseded && (
           <span class="badge stays" title="Another decision took its place, so its score counts half">
             replaced: counts half
           </span>

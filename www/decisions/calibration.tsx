@@ -12,21 +12,37 @@ export function CalibrationPanel({ version }: { version: number }): JSX.Element 
   return (
     <div class="stack" id="calibration">
       <p class="quiet small">
-        Who says “80 % sure” should be right four times out of five. Each dot is the decisions of about one confidence: on the line they came out as foretold, below it they were
-        overconfident.
+        Who says “80 % sure” should be right four times out of five. Each dot is the decisions of about one confidence:
+        on the line they came out as foretold, below it they were overconfident.
       </p>
       <ProblemBox problem={problem} />
-      {value && !problem && (value.overall ? <Plotted value={value} overall={value.overall} /> : <p id="no-outcomes">No decision has an outcome yet, so there is nothing to compare confidence with.</p>)}
+      {value &&
+        !problem &&
+        (value.overall ? (
+          <Plotted value={value} overall={value.overall} />
+        ) : (
+          <p id="no-outcomes">No decision has an outcome yet, so there is nothing to compare confidence with.</p>
+        ))}
     </div>
   );
 }
 
-function Plotted({ value, overall }: { value: Calibration; overall: NonNullable<Calibration["overall"]> }): JSX.Element {
+function Plotted({
+  value,
+  overall,
+}: {
+  value: Calibration;
+  overall: NonNullable<Calibration["overall"]>;
+}): JSX.Element {
   const { gap, accuracy, brier, ece } = overall;
   return (
     <>
       <p id="calibration-verdict" class="headline" role="status">
-        {gap < -0.005 ? `${percent(-gap)} less often right than sure` : gap > 0.005 ? `${percent(gap)} more often right than sure` : "As often right as sure"}{" "}
+        {gap < -0.005
+          ? `${percent(-gap)} less often right than sure`
+          : gap > 0.005
+            ? `${percent(gap)} more often right than sure`
+            : "As often right as sure"}{" "}
         <span class="quiet small">
           {overall.interpretation}, over {count(value.reviewed, "decision")} with an outcome
         </span>
@@ -59,13 +75,17 @@ function Plotted({ value, overall }: { value: Calibration; overall: NonNullable<
             <dt>Came true in all</dt>
             <dd>{percent(accuracy)}</dd>
             <dt>
-              <Term means="Mean square of the distance between confidence and outcome: 0 is perfect, 0.25 is what always saying 50 % gets.">Brier score</Term>
+              <Term means="Mean square of the distance between confidence and outcome: 0 is perfect, 0.25 is what always saying 50 % gets.">
+                Brier score
+              </Term>
             </dt>
             <dd>{brier.toFixed(3)}</dd>
             {ece !== null && (
               <>
                 <dt>
-                  <Term means="Expected calibration error: the mean gap between what was said and what came true, larger groups counting more.">Mean gap</Term>
+                  <Term means="Expected calibration error: the mean gap between what was said and what came true, larger groups counting more.">
+                    Mean gap
+                  </Term>
                 </dt>
                 <dd>{percent(ece)}</dd>
               </>
@@ -86,7 +106,8 @@ function Plotted({ value, overall }: { value: Calibration; overall: NonNullable<
   );
 }
 
-const signed = (share: number): string => `${share > 0.005 ? "+" : share < -0.005 ? "−" : ""}${percent(Math.abs(share))}`;
+const signed = (share: number): string =>
+  `${share > 0.005 ? "+" : share < -0.005 ? "−" : ""}${percent(Math.abs(share))}`;
 
 /** Units of the drawing. */
 const SIDE = 300;
@@ -99,9 +120,18 @@ function Diagram({ bins }: { bins: readonly Bin[] }): JSX.Element {
   const x = (share: number): number => LEFT + share * SIDE;
   const y = (share: number): number => TOP + (1 - share) * SIDE;
   const most = Math.max(1, ...bins.map(({ decisions }) => decisions));
-  const said = bins.map((bin) => `${percent(bin.meanConfidence)} said, ${percent(bin.successRate)} came true (${number(bin.decisions)})`).join("; ");
+  const said = bins
+    .map(
+      (bin) => `${percent(bin.meanConfidence)} said, ${percent(bin.successRate)} came true (${number(bin.decisions)})`,
+    )
+    .join("; ");
   return (
-    <svg class="reliability" role="img" aria-label={`Reliability diagram. ${said}`} viewBox={`0 0 ${LEFT + SIDE + TOP} ${TOP + SIDE + BELOW}`}>
+    <svg
+      class="reliability"
+      role="img"
+      aria-label={`Reliability diagram. ${said}`}
+      viewBox={`0 0 ${LEFT + SIDE + TOP} ${TOP + SIDE + BELOW}`}
+    >
       {MARKS.map((mark) => (
         <g key={mark} class="grid">
           <line x1={x(0)} x2={x(1)} y1={y(mark)} y2={y(mark)} />
@@ -128,7 +158,12 @@ function Diagram({ bins }: { bins: readonly Bin[] }): JSX.Element {
         <g key={from}>
           <line class="gap" x1={x(meanConfidence)} x2={x(meanConfidence)} y1={y(meanConfidence)} y2={y(successRate)} />
           {/* Areas are as the numbers of decisions. */}
-          <circle class={successRate < meanConfidence ? "over" : "under"} cx={x(meanConfidence)} cy={y(successRate)} r={5 + 9 * Math.sqrt(decisions / most)}>
+          <circle
+            class={successRate < meanConfidence ? "over" : "under"}
+            cx={x(meanConfidence)}
+            cy={y(successRate)}
+            r={5 + 9 * Math.sqrt(decisions / most)}
+          >
             <title>{`${percent(meanConfidence)} said, ${percent(successRate)} came true, ${count(decisions, "decision")}`}</title>
           </circle>
           <text class="count" x={x(meanConfidence)} y={y(successRate) + 4} text-anchor="middle">

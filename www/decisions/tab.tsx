@@ -46,8 +46,8 @@ export function DecisionsTab({ isActive }: { isActive: boolean }): JSX.Element {
   return (
     <div class="stack">
       <p class="quiet small">
-        A memory of decisions keeps what was decided, why, how sure one was, and what came of it. Before the next decision it says what is similar, which rules speak against it, and
-        whether such confidence has been right.
+        A memory of decisions keeps what was decided, why, how sure one was, and what came of it. Before the next
+        decision it says what is similar, which rules speak against it, and whether such confidence has been right.
       </p>
       <Sources
         id="memory"
@@ -99,7 +99,9 @@ export function DecisionsTab({ isActive }: { isActive: boolean }): JSX.Element {
           </section>
           {!isNarrow && hasChoice && (
             <section aria-label="Decision" class="details beside">
-              {details ?? <p class="quiet">Choose a decision to see its reasons, what was learned, and what it is linked with.</p>}
+              {details ?? (
+                <p class="quiet">Choose a decision to see its reasons, what was learned, and what it is linked with.</p>
+              )}
             </section>
           )}
         </div>
@@ -108,7 +110,15 @@ export function DecisionsTab({ isActive }: { isActive: boolean }): JSX.Element {
   );
 }
 
-function Decision({ place, version, onDecision }: { place: number; version: number; onDecision: (place: number) => void }): JSX.Element {
+function Decision({
+  place,
+  version,
+  onDecision,
+}: {
+  place: number;
+  version: number;
+  onDecision: (place: number) => void;
+}): JSX.Element {
   const { value, problem } = useAnswer("decisions.decision", { place }, version);
   if (!value) return <ProblemBox problem={problem} />;
   return (

@@ -38,8 +38,10 @@ export function MetaPanel(): JSX.Element {
     <div class="columns even">
       <section class="stack" aria-label="Context and policy">
         <p class="quiet small">
-          Tenant, trace and credentials go to tools beside their input: the model neither sees nor sets them. What of it leaves for a server, as{" "}
-          <Term means="A field beside the arguments of a call that MCP leaves to client and server.">_meta</Term>, a policy of yours decides. Nothing does by default.
+          Tenant, trace and credentials go to tools beside their input: the model neither sees nor sets them. What of it
+          leaves for a server, as{" "}
+          <Term means="A field beside the arguments of a call that MCP leaves to client and server.">_meta</Term>, a
+          policy of yours decides. Nothing does by default.
         </p>
         <label for="meta-context">Context of the call, as JSON</label>
         <textarea
@@ -53,7 +55,11 @@ export function MetaPanel(): JSX.Element {
         />
         <label class="block">
           Policy{" "}
-          <select id="meta-policy" value={request.policy} onChange={({ currentTarget }) => setPolicy(currentTarget.value as MetaRequest["policy"])}>
+          <select
+            id="meta-policy"
+            value={request.policy}
+            onChange={({ currentTarget }) => setPolicy(currentTarget.value as MetaRequest["policy"])}
+          >
             {POLICIES.map(([key, title]) => (
               <option key={key} value={key}>
                 {title}
@@ -87,7 +93,14 @@ export function MetaPanel(): JSX.Element {
         </label>
         <label class="block">
           Prefix of keys, such as com.example/
-          <input id="meta-prefix" type="text" value={request.prefix} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => setPrefix(currentTarget.value.toWellFormed())} />
+          <input
+            id="meta-prefix"
+            type="text"
+            value={request.prefix}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => setPrefix(currentTarget.value.toWellFormed())}
+          />
         </label>
       </section>
       <section class="stack" aria-label="What crosses" aria-live="polite">
@@ -112,7 +125,9 @@ export function MetaPanel(): JSX.Element {
                     </td>
                     <td>{isSecret ? "yes" : "no"}</td>
                     <td>
-                      <span class={`badge ${crosses ? (isSecret ? "warning" : "kept") : "stays"}`}>{crosses ? "crosses" : "stays"}</span>
+                      <span class={`badge ${crosses ? (isSecret ? "warning" : "kept") : "stays"}`}>
+                        {crosses ? "crosses" : "stays"}
+                      </span>
                     </td>
                     <td>{why}</td>
                   </tr>
@@ -122,7 +137,11 @@ export function MetaPanel(): JSX.Element {
             <h3>
               <code>params._meta</code>
             </h3>
-            {value.meta === null ? <Text label="_meta as it crosses">nothing is sent</Text> : <Json label="_meta as it crosses">{value.meta}</Json>}
+            {value.meta === null ? (
+              <Text label="_meta as it crosses">nothing is sent</Text>
+            ) : (
+              <Json label="_meta as it crosses">{value.meta}</Json>
+            )}
             <Warnings title="Warnings" warnings={value.warnings} />
           </div>
         )}

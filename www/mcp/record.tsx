@@ -26,7 +26,15 @@ interface RecordProps<Sample extends string> {
 /** More than this is worked on, but not put into a field to be typed in. */
 const EDITABLE = 200_000;
 
-export function RecordInput<Sample extends string>({ id, isActive, what, samples, text, onText, children }: RecordProps<Sample>): JSX.Element {
+export function RecordInput<Sample extends string>({
+  id,
+  isActive,
+  what,
+  samples,
+  text,
+  onText,
+  children,
+}: RecordProps<Sample>): JSX.Element {
   const [sample, setSample] = useState<Sample | "">(samples[0]?.key ?? "");
   const [status, setStatus] = useState("");
   // Of what was typed or opened the address says only that it was.
@@ -85,7 +93,15 @@ export function RecordInput<Sample extends string>({ id, isActive, what, samples
   );
 }
 
-export function RevisionField({ id, value, onChange }: { id: string; value: Revision; onChange: (revision: Revision) => void }): JSX.Element {
+export function RevisionField({
+  id,
+  value,
+  onChange,
+}: {
+  id: string;
+  value: Revision;
+  onChange: (revision: Revision) => void;
+}): JSX.Element {
   return (
     <label class="inline">
       Revision{" "}
@@ -101,7 +117,15 @@ export function RevisionField({ id, value, onChange }: { id: string; value: Revi
 }
 
 /** Says why there is nothing to see beside an empty field. */
-export function NothingGiven({ text, example, onExample }: { text: string; example: string; onExample: (text: string) => void }): JSX.Element | null {
+export function NothingGiven({
+  text,
+  example,
+  onExample,
+}: {
+  text: string;
+  example: string;
+  onExample: (text: string) => void;
+}): JSX.Element | null {
   if (text.trim() !== "") return null;
   return (
     <div class="stack">

@@ -26,12 +26,27 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
     <div class="columns even">
       <section class="stack" aria-label="Result as a server sends it">
         <p class="quiet small">
-          What a server returns is for programs. The model gets a short text; pictures, sounds and long data stay beside it, under handles, and never become text in a
-          prompt.
+          What a server returns is for programs. The model gets a short text; pictures, sounds and long data stay beside
+          it, under handles, and never become text in a prompt.
         </p>
-        <RecordInput id="result" isActive={isActive} what="Result of tools/call, or the whole JSON-RPC answer" samples={SAMPLES} text={text} onText={setText}>
+        <RecordInput
+          id="result"
+          isActive={isActive}
+          what="Result of tools/call, or the whole JSON-RPC answer"
+          samples={SAMPLES}
+          text={text}
+          onText={setText}
+        >
           <label class="inline">
-            Tool <input id="result-tool" type="text" maxlength={200} value={tool} autocomplete="off" onInput={({ currentTarget }) => setTool(currentTarget.value.toWellFormed())} />
+            Tool{" "}
+            <input
+              id="result-tool"
+              type="text"
+              maxlength={200}
+              value={tool}
+              autocomplete="off"
+              onInput={({ currentTarget }) => setTool(currentTarget.value.toWellFormed())}
+            />
           </label>
           <RevisionField id="result-revision" value={revision} onChange={setRevision} />
         </RecordInput>
@@ -52,7 +67,10 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
         {value && !problem && (
           <div class="stack" id="envelope">
             <h3>
-              <Term means="What stands for a result in the log and in prompts: a short text, facts, and handles that lead to the bytes.">Envelope</Term> <span class={`badge ${STATUS[value.status] ?? "warning"}`}>{value.status}</span>
+              <Term means="What stands for a result in the log and in prompts: a short text, facts, and handles that lead to the bytes.">
+                Envelope
+              </Term>{" "}
+              <span class={`badge ${STATUS[value.status] ?? "warning"}`}>{value.status}</span>
             </h3>
             <h4>
               What the model reads{" "}
@@ -63,8 +81,22 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
             <Bars
               label={`${number(value.tokens.summary)} of ${number(value.tokens.result)} tokens`}
               to={Math.max(value.tokens.summary, value.tokens.result)}
-              bars={[{ row: "", name: "read", value: value.tokens.summary, fill: "var(--accent)", title: `the model reads ${count(value.tokens.summary, "token")}` },
-                { row: "", name: "beside", value: Math.max(0, value.tokens.result - value.tokens.summary), fill: "var(--raised)", title: "stays beside the prompt" }]}
+              bars={[
+                {
+                  row: "",
+                  name: "read",
+                  value: value.tokens.summary,
+                  fill: "var(--accent)",
+                  title: `the model reads ${count(value.tokens.summary, "token")}`,
+                },
+                {
+                  row: "",
+                  name: "beside",
+                  value: Math.max(0, value.tokens.result - value.tokens.summary),
+                  fill: "var(--raised)",
+                  title: "stays beside the prompt",
+                },
+              ]}
             />
             <Text label="Summary">{value.summary}</Text>
             {value.facts.length > 0 && (
@@ -82,7 +114,10 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
             <Warnings title="What did not come through" warnings={value.warnings} />
             {value.binaries.length > 0 && (
               <h4>
-                Kept beside it, as <Term means="Bytes that a tool returned, stored as they came. A handle names each; drilldown reads parts of it later.">artifacts</Term>
+                Kept beside it, as{" "}
+                <Term means="Bytes that a tool returned, stored as they came. A handle names each; drilldown reads parts of it later.">
+                  artifacts
+                </Term>
               </h4>
             )}
             <ul class="binaries">
@@ -93,7 +128,10 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
             <h4>The envelope as JSON</h4>
             <Json label="Envelope as JSON">{value.envelope}</Json>
             <details>
-              <summary>All text of the result{value.fullText.parts > 1 && `, the first of ${number(value.fullText.parts)} parts`}</summary>
+              <summary>
+                All text of the result
+                {value.fullText.parts > 1 && `, the first of ${number(value.fullText.parts)} parts`}
+              </summary>
               <Text label="All text">{value.fullText.text}</Text>
             </details>
           </div>

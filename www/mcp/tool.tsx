@@ -30,12 +30,28 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
     <div class="columns even">
       <section class="stack" aria-label="Tool as a server sends it">
         <p class="quiet small">
-          A server describes its tools in its own words. The item keeps all of them, gets an id that no other server can take, and reads the hints as the protocol says:
-          what is not declared counts as the worse. Hints permit nothing.
+          A server describes its tools in its own words. The item keeps all of them, gets an id that no other server can
+          take, and reads the hints as the protocol says: what is not declared counts as the worse. Hints permit
+          nothing.
         </p>
-        <RecordInput id="mtool" isActive={isActive} what="Tool of tools/list, or the list (its first tool is read)" samples={SAMPLES} text={text} onText={setText}>
+        <RecordInput
+          id="mtool"
+          isActive={isActive}
+          what="Tool of tools/list, or the list (its first tool is read)"
+          samples={SAMPLES}
+          text={text}
+          onText={setText}
+        >
           <label class="inline">
-            Server <input id="mtool-server" type="text" maxlength={100} value={server} autocomplete="off" onInput={({ currentTarget }) => setServer(currentTarget.value.toWellFormed())} />
+            Server{" "}
+            <input
+              id="mtool-server"
+              type="text"
+              maxlength={100}
+              value={server}
+              autocomplete="off"
+              onInput={({ currentTarget }) => setServer(currentTarget.value.toWellFormed())}
+            />
           </label>
           <RevisionField id="mtool-revision" value={revision} onChange={setRevision} />
         </RecordInput>

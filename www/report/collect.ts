@@ -48,14 +48,18 @@ export function collect(manager: ContextManager, options: CollectOptions): Promi
   return next;
 }
 
-async function collected(manager: ContextManager, { title = "", what_if = 0, ...options }: CollectOptions): Promise<Report> {
+async function collected(
+  manager: ContextManager,
+  { title = "", what_if = 0, ...options }: CollectOptions,
+): Promise<Report> {
   const copy = copyOf(manager);
   try {
     // With the very build that the report is about; all else is tried out on the copy.
     const outcome = builtBy(manager, { ...options, explain: true });
     const { pack } = outcome;
     // A model's scale is part of the budget already.
-    const fixed: BuildOptions = pack?.stats.budget_tokens == null ? options : { ...options, budget_tokens: pack.stats.budget_tokens };
+    const fixed: BuildOptions =
+      pack?.stats.budget_tokens == null ? options : { ...options, budget_tokens: pack.stats.budget_tokens };
     const trial = copy && pack && options.model === undefined && isSame(copy, fixed, pack) ? copy : undefined;
     const settings = { running: pack?.running !== undefined, redact: false, rules: false };
     const build = (): ContextPack => {
@@ -76,7 +80,10 @@ async function collected(manager: ContextManager, { title = "", what_if = 0, ...
 }
 
 /** A prompt, or why there is none for lack of budget; that is something to report, too. */
-function builtBy(manager: ContextManager, options: BuildOptions): { readonly pack: ContextPack; readonly error?: never } | { readonly pack?: never; readonly error: unknown } {
+function builtBy(
+  manager: ContextManager,
+  options: BuildOptions,
+): { readonly pack: ContextPack; readonly error?: never } | { readonly pack?: never; readonly error: unknown } {
   try {
     return { pack: manager.build(options) };
   } catch (error) {
@@ -106,7 +113,12 @@ function isSame(copy: ContextManager, options: BuildOptions, pack: ContextPack):
   }
 }
 
-async function reported(title: string, options: BuildOptions, view: PhaseView, what_if: number): Promise<Omit<Report, "rules">> {
+async function reported(
+  title: string,
+  options: BuildOptions,
+  view: PhaseView,
+  what_if: number,
+): Promise<Omit<Report, "rules">> {
   const { phase = "answer" } = options;
   const filter = { show: "all", kind: "", search: "" };
   const all: Row[] = [];
@@ -118,20 +130,26 @@ async function reported(title: string, options: BuildOptions, view: PhaseView, w
   const items: Record<number, ItemView> = {};
   let left = TEXT_CHARS;
   // What is in the prompt first, then what costs most.
-  const order = [...all].sort((a, b) => Number(a.state === "dropped") - Number(b.state === "dropped") || (b.tokens ?? 0) - (a.tokens ?? 0));
+  const order = [...all].sort(
+    (a, b) => Number(a.state === "dropped") - Number(b.state === "dropped") || (b.tokens ?? 0) - (a.tokens ?? 0),
+  );
   for (const { place } of order.slice(0, MAX_ITEMS)) {
     // Of one build, nothing is known of other phases.
     const found = { ...shortened(item({ phase, place })), phases: [] };
     left -= found.text?.text.length ?? 0;
     items[place] = left < 0 ? { ...found, text: null } : found;
   }
-  const missing = all.filter(({ state, reason, score }) => state === "dropped" && reason === "budget" && score !== null);
+  const missing = all.filter(
+    ({ state, reason, score }) => state === "dropped" && reason === "budget" && score !== null,
+  );
   const asked = missing.sort((a, b) => (b.score ?? 0) - (a.score ?? 0)).slice(0, what_if);
   const whys: Record<number, Why> = {};
   for (const { place } of asked) whys[place] = await why({ phase, place });
   const build = built(phase);
   const first = build ? prompt({ phase, page: 0 }) : undefined;
-  const pages = first ? [first, ...Array.from({ length: first.pages - 1 }, (_, at) => prompt({ phase, page: at + 1 }))] : [];
+  const pages = first
+    ? [first, ...Array.from({ length: first.pages - 1 }, (_, at) => prompt({ phase, page: at + 1 }))]
+    : [];
   const hidden = new Set(all.filter((row) => isHidden(row, items[row.place]?.sensitivity)).map(({ place }) => place));
   return {
     title,
@@ -139,10 +157,17 @@ async function reported(title: string, options: BuildOptions, view: PhaseView, w
     query: options.query ?? "",
     view,
     rows: all.map((row) => (hidden.has(row.place) ? { ...row, line: "text withheld" } : row)),
-    items: Object.fromEntries(Object.entries(items).map(([place, each]) => [place, hidden.has(Number(place)) ? { ...each, text: null, shown: null } : each])),
+    items: Object.fromEntries(
+      Object.entries(items).map(([place, each]) => [
+        place,
+        hidden.has(Number(place)) ? { ...each, text: null, shown: null } : each,
+      ]),
+    ),
     whys,
     pages,
-    pageOf: Object.fromEntries(all.filter(({ state }) => state !== "dropped").map(({ place }) => [place, pageOf({ phase, place })])),
+    pageOf: Object.fromEntries(
+      all.filter(({ state }) => state !== "dropped").map(({ place }) => [place, pageOf({ phase, place })]),
+    ),
   };
 }
 

@@ -26,7 +26,8 @@ const ANSWERS: Readonly<Record<string, (args: never) => unknown>> = {
   "context.why": ({ place }: { place: number }) => report.whys[place],
   "context.prompt": ({ page }: { page: number }) => report.pages[Math.min(page, report.pages.length - 1)],
   "context.pageOf": ({ place }: { place: number }) => report.pageOf[place] ?? -1,
-  "context.find": ({ filter, place }: { filter: Filter; place: number }) => report.rows.filter((row) => passes(filter, row)).findIndex((row) => row.place === place),
+  "context.find": ({ filter, place }: { filter: Filter; place: number }) =>
+    report.rows.filter((row) => passes(filter, row)).findIndex((row) => row.place === place),
   "context.rows": ({ filter, from, to }: { filter: Filter; from: number; to: number }) => {
     const found = report.rows.filter((row) => passes(filter, row));
     return { total: found.length, rows: found.slice(Math.max(0, from), to) };
@@ -43,7 +44,9 @@ const VIEWS = [
 
 function Page(): JSX.Element {
   const { title, phase, query, view, rows } = report;
-  const dropped = rows.filter(({ state, reason }) => state === "dropped" && reason === "budget").sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
+  const dropped = rows
+    .filter(({ state, reason }) => state === "dropped" && reason === "budget")
+    .sort((a, b) => (b.score ?? 0) - (a.score ?? 0));
   const [place, setPlace] = useState(dropped[0]?.place ?? rows.at(-1)?.place ?? 0);
   const [shown, setShown] = useState<"item" | "prompt" | "rules">("item");
   const [target, setTarget] = useState({ place: 0, times: 0 });
@@ -107,12 +110,18 @@ function Page(): JSX.Element {
               )}
               {shown === "item" && !(place in report.items) && (
                 <p>
-                  Of item {number(place + 1)} the report has no more than its line in the list: it keeps the details of {number(Object.keys(report.items).length)} of {number(rows.length)} items.
+                  Of item {number(place + 1)} the report has no more than its line in the list: it keeps the details of{" "}
+                  {number(Object.keys(report.items).length)} of {number(rows.length)} items.
                 </p>
               )}
             </TabPanel>
             <TabPanel id="view" name="prompt" shown={shown === "prompt"}>
-              {shown === "prompt" && (report.pages.length > 0 ? <PromptPanel phase={phase} version="" selected={place} target={target} onItem={choose} /> : <p>There is no prompt.</p>)}
+              {shown === "prompt" &&
+                (report.pages.length > 0 ? (
+                  <PromptPanel phase={phase} version="" selected={place} target={target} onItem={choose} />
+                ) : (
+                  <p>There is no prompt.</p>
+                ))}
             </TabPanel>
             {report.rules.length > 0 && (
               <TabPanel id="view" name="rules" shown={shown === "rules"}>
@@ -122,7 +131,15 @@ function Page(): JSX.Element {
           </section>
           <section aria-labelledby="items-title" class="items stack" ref={items}>
             <h3 id="items-title">Every item, in log order</h3>
-            <ItemList phase={phase} version="" filter={filter} onFilter={setFilter} selected={place} onItem={choose} onEnter={enter} />
+            <ItemList
+              phase={phase}
+              version=""
+              filter={filter}
+              onFilter={setFilter}
+              selected={place}
+              onItem={choose}
+              onEnter={enter}
+            />
           </section>
         </div>
       </main>

@@ -21,7 +21,19 @@ function Rows({ tape: { calls, isMoney } }: { tape: TapeView }): JSX.Element {
   const [page, setPage] = useState(0);
   const pages = Math.max(1, Math.ceil(calls.length / ROWS));
   const shown = Math.min(page, pages - 1);
-  const head = ["Call", "Sent", "Repeated", "Rewritten", "New", "Whole conversation", "Cost", "Everything", "Trimming", "Copied values there", "Provider counted"];
+  const head = [
+    "Call",
+    "Sent",
+    "Repeated",
+    "Rewritten",
+    "New",
+    "Whole conversation",
+    "Cost",
+    "Everything",
+    "Trimming",
+    "Copied values there",
+    "Provider counted",
+  ];
   return (
     <>
       <div class="table-box" role="region" aria-label="Calls of the session" tabIndex={0}>

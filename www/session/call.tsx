@@ -29,16 +29,51 @@ export function CallPane({ tape, number: at, version, onCall }: PaneProps): JSX.
         <CallFigures tape={tape} call={call} before={tape.calls[place - 1]} onCall={onCall} />
       </div>
       <ProblemBox problem={problem} />
-      <div class="sent" id="prompt-sent" role="region" aria-label={`Prompt of call ${number(at)}, as it is sent`} tabIndex={0} aria-busy={!shown}>
-        {call.head > 0 && <p class="head-tokens quiet">instructions and tools, {number(call.head)} tokens, before the messages</p>}
+      <div
+        class="sent"
+        id="prompt-sent"
+        role="region"
+        aria-label={`Prompt of call ${number(at)}, as it is sent`}
+        tabIndex={0}
+        aria-busy={!shown}
+      >
+        {call.head > 0 && (
+          <p class="head-tokens quiet">instructions and tools, {number(call.head)} tokens, before the messages</p>
+        )}
         {shown && <Prompt view={shown} onCall={onCall} />}
       </div>
     </section>
   );
 }
 
-function CallFigures({ tape, call, before, onCall }: { tape: TapeView; call: Call; before: Call | undefined; onCall: (number: number) => void }): JSX.Element {
-  const { repeated, fresh, rewritten, price, everything, trimmed, cut, saves, extra, paid, counted, expected, copied, shown, isOver } = call;
+function CallFigures({
+  tape,
+  call,
+  before,
+  onCall,
+}: {
+  tape: TapeView;
+  call: Call;
+  before: Call | undefined;
+  onCall: (number: number) => void;
+}): JSX.Element {
+  const {
+    repeated,
+    fresh,
+    rewritten,
+    price,
+    everything,
+    trimmed,
+    cut,
+    saves,
+    extra,
+    paid,
+    counted,
+    expected,
+    copied,
+    shown,
+    isOver,
+  } = call;
   const { isMoney } = tape;
   const [ours, whole, trimming] = pricesText([price, everything, trimmed], isMoney);
   const unit = isMoney ? "" : " tokens at full price";
@@ -53,8 +88,24 @@ function CallFigures({ tape, call, before, onCall }: { tape: TapeView; call: Cal
       </p>
       {cut !== null && !isAgents(call) && (
         <p id="call-cut">
-          {saves <= 0 ? "It saves nothing." : extra > 0 ? `${priceText(extra, isMoney, 4)} dearer than going on, and saves ${priceText(saves, isMoney, 4)} a call: ` : `It costs nothing more than going on, and saves ${priceText(saves, isMoney, 4)} a call.`}
-          {saves > 0 && extra > 0 && (paid === null ? "not paid back within this session." : <>paid back at call <button type="button" class="link" onClick={() => onCall(paid)}>{number(paid)}</button>.</>)}
+          {saves <= 0
+            ? "It saves nothing."
+            : extra > 0
+              ? `${priceText(extra, isMoney, 4)} dearer than going on, and saves ${priceText(saves, isMoney, 4)} a call: `
+              : `It costs nothing more than going on, and saves ${priceText(saves, isMoney, 4)} a call.`}
+          {saves > 0 &&
+            extra > 0 &&
+            (paid === null ? (
+              "not paid back within this session."
+            ) : (
+              <>
+                paid back at call{" "}
+                <button type="button" class="link" onClick={() => onCall(paid)}>
+                  {number(paid)}
+                </button>
+                .
+              </>
+            ))}
         </p>
       )}
       {cut !== null && (
@@ -64,15 +115,22 @@ function CallFigures({ tape, call, before, onCall }: { tape: TapeView; call: Cal
       )}
       {counted !== null && expected !== null && (
         <p class="quiet" id="call-counted">
-          {counted === expected ? `The provider counted ${number(counted)}, as we expected.` : `The provider counted ${number(counted)}, we expected ${number(expected)}.`}
+          {counted === expected
+            ? `The provider counted ${number(counted)}, as we expected.`
+            : `The provider counted ${number(counted)}, we expected ${number(expected)}.`}
         </p>
       )}
       {copied > 0 && (
         <p class="quiet" id="call-copied">
-          The answer copies {count(copied, "value")} from results; {shown === copied ? "all stood in the prompt." : `${number(shown)} stood in the prompt, the others only behind a handle.`}
+          The answer copies {count(copied, "value")} from results;{" "}
+          {shown === copied
+            ? "all stood in the prompt."
+            : `${number(shown)} stood in the prompt, the others only behind a handle.`}
         </p>
       )}
-      {isOver && <p class="quiet">It goes out as recorded: instructions and tools alone take too much of the budget.</p>}
+      {isOver && (
+        <p class="quiet">It goes out as recorded: instructions and tools alone take too much of the budget.</p>
+      )}
     </>
   );
 }
@@ -114,7 +172,15 @@ function Prompt({ view, onCall }: { view: CallView; onCall: (number: number) => 
   );
 }
 
-function RunOf({ run: { state, pieces, tokens }, number: at, isFolded }: { run: Run; number: number; isFolded: boolean }): JSX.Element {
+function RunOf({
+  run: { state, pieces, tokens },
+  number: at,
+  isFolded,
+}: {
+  run: Run;
+  number: number;
+  isFolded: boolean;
+}): JSX.Element {
   const [isAll, setAll] = useState(false);
   const [isOpen, setOpen] = useState(!isFolded);
   const drawn = isAll ? pieces : pieces.slice(0, DRAWN);
@@ -171,7 +237,8 @@ function Left({ view: { left, leftMore }, onCall }: { view: CallView; onCall: (n
     <div class="run left" id="left-here">
       <p>
         <b>
-          left here: {count(left.length + leftMore, "message")}, {number(tokens)} tokens{leftMore > 0 ? " and more" : ""}
+          left here: {count(left.length + leftMore, "message")}, {number(tokens)} tokens
+          {leftMore > 0 ? " and more" : ""}
         </b>
       </p>
       {(isAll ? left : left.slice(0, LEFT_DRAWN)).map((each, at) => (

@@ -48,7 +48,12 @@ function inColumns(calls: readonly Call[], size: number): readonly Column[] {
   let open: Call[] = [];
   const close = (): void => {
     const [first] = open;
-    if (first) columns.push({ from: first.number, to: open.at(-1)?.number ?? first.number, call: open.reduce((best, each) => (each.tokens > best.tokens ? each : best)) });
+    if (first)
+      columns.push({
+        from: first.number,
+        to: open.at(-1)?.number ?? first.number,
+        call: open.reduce((best, each) => (each.tokens > best.tokens ? each : best)),
+      });
     open = [];
   };
   for (const call of calls) {
@@ -165,14 +170,46 @@ export function TapeChart({ tape, selected, onSelect, onEnter }: ChartProps): JS
         <g class={`columns-of ${wide > 4 ? "edged" : ""}`}>
           {columns.map(({ from, to, call: each }, at) => (
             <g key={from} data-call={each.number}>
-              <title>{from === to ? callText(each, calls.length, isMoney) : `Calls ${number(from)} to ${number(to)}; the longest: ${callText(each, calls.length, isMoney)}`}</title>
+              <title>
+                {from === to
+                  ? callText(each, calls.length, isMoney)
+                  : `Calls ${number(from)} to ${number(to)}; the longest: ${callText(each, calls.length, isMoney)}`}
+              </title>
               <rect class="hit" x={x(at)} y={TOP} width={wide} height={TOKENS} />
               <rect class="rep" x={x(at)} width={wide - gap} y={y(each.repeated)} height={y(0) - y(each.repeated)} />
-              {each.rewritten > 0 && <rect class="rew" x={x(at) + 0.5} width={Math.max(1, wide - gap - 1)} y={y(each.repeated + each.rewritten)} height={y(each.repeated) - y(each.repeated + each.rewritten)} />}
-              <rect class="new" x={x(at)} width={wide - gap} y={y(each.tokens)} height={y(each.tokens - each.fresh) - y(each.tokens)} />
-              {each.counted !== null && wide >= 3 && <line class="counted" x1={x(at)} x2={x(at) + wide - gap} y1={y(each.counted)} y2={y(each.counted)} />}
-              {hasEvidence && each.copied > 0 && <Evidence x={x(at) + (wide - gap) / 2} y={TOP + TOKENS + LANE / 2 + 2} call={each} size={Math.min(3.5, Math.max(1.5, wide / 3))} />}
-              {each.cut !== null && <path class={isAgents(each) ? "mark agents" : "mark"} d={`M${x(at) + wide / 2} ${TOP + TOKENS + LANE + 3}l5 7h-10z`} />}
+              {each.rewritten > 0 && (
+                <rect
+                  class="rew"
+                  x={x(at) + 0.5}
+                  width={Math.max(1, wide - gap - 1)}
+                  y={y(each.repeated + each.rewritten)}
+                  height={y(each.repeated) - y(each.repeated + each.rewritten)}
+                />
+              )}
+              <rect
+                class="new"
+                x={x(at)}
+                width={wide - gap}
+                y={y(each.tokens)}
+                height={y(each.tokens - each.fresh) - y(each.tokens)}
+              />
+              {each.counted !== null && wide >= 3 && (
+                <line class="counted" x1={x(at)} x2={x(at) + wide - gap} y1={y(each.counted)} y2={y(each.counted)} />
+              )}
+              {hasEvidence && each.copied > 0 && (
+                <Evidence
+                  x={x(at) + (wide - gap) / 2}
+                  y={TOP + TOKENS + LANE / 2 + 2}
+                  call={each}
+                  size={Math.min(3.5, Math.max(1.5, wide / 3))}
+                />
+              )}
+              {each.cut !== null && (
+                <path
+                  class={isAgents(each) ? "mark agents" : "mark"}
+                  d={`M${x(at) + wide / 2} ${TOP + TOKENS + LANE + 3}l5 7h-10z`}
+                />
+              )}
             </g>
           ))}
         </g>
@@ -186,7 +223,9 @@ export function TapeChart({ tape, selected, onSelect, onEnter }: ChartProps): JS
         )}
         <CutLabels columns={columns} x={(at) => x(at) + wide / 2} top={TOP + TOKENS + LANE + LABELS} width={width} />
         {hasMoney && <MoneyLines tape={tape} columns={columns} x={(at) => x(at) + wide} top={moneyTop} width={width} />}
-        {chosen >= 0 && <rect class="cursor" x={x(chosen) - 1.5} y={TOP - 12} width={wide - gap + 3} height={height - TOP + 8} />}
+        {chosen >= 0 && (
+          <rect class="cursor" x={x(chosen) - 1.5} y={TOP - 12} width={wide - gap + 3} height={height - TOP + 8} />
+        )}
       </svg>
     </div>
   );
@@ -197,11 +236,31 @@ function nextOf(calls: readonly Call[], selected: number, by: number): number | 
 }
 
 /** One mark a call: all that its answer copied stood in the prompt, or not. */
-function Evidence({ x, y, size, call: { copied, shown } }: { x: number; y: number; size: number; call: Call }): JSX.Element {
+function Evidence({
+  x,
+  y,
+  size,
+  call: { copied, shown },
+}: {
+  x: number;
+  y: number;
+  size: number;
+  call: Call;
+}): JSX.Element {
   return <circle class={shown === copied ? "there" : "away"} cx={x} cy={y} r={size} />;
 }
 
-function CutLabels({ columns, x, top, width }: { columns: readonly Column[]; x: (at: number) => number; top: number; width: number }): JSX.Element {
+function CutLabels({
+  columns,
+  x,
+  top,
+  width,
+}: {
+  columns: readonly Column[];
+  x: (at: number) => number;
+  top: number;
+  width: number;
+}): JSX.Element {
   const ends = [-LABEL_WIDTH, -LABEL_WIDTH];
   return (
     <g aria-hidden="true">
@@ -229,7 +288,19 @@ const LINES = [
 ] as const;
 
 /** What was paid so far, each way, labelled at its end. */
-function MoneyLines({ tape, columns, x, top, width }: { tape: TapeView; columns: readonly Column[]; x: (at: number) => number; top: number; width: number }): JSX.Element {
+function MoneyLines({
+  tape,
+  columns,
+  x,
+  top,
+  width,
+}: {
+  tape: TapeView;
+  columns: readonly Column[];
+  x: (at: number) => number;
+  top: number;
+  width: number;
+}): JSX.Element {
   const most = Math.max(tape.price, tape.everything, tape.trimmed) || 1;
   const bottom = top + MONEY;
   const y = (price: number): number => bottom - (price / (most * 1.04)) * MONEY;
@@ -243,7 +314,10 @@ function MoneyLines({ tape, columns, x, top, width }: { tape: TapeView; columns:
     for (const { key } of LINES) paths[key] += `L${x(at).toFixed(1)} ${y(sums[key]).toFixed(1)}`;
   }
   const end = x(columns.length - 1);
-  const texts = pricesText(LINES.map(({ key }) => tape[key]), tape.isMoney);
+  const texts = pricesText(
+    LINES.map(({ key }) => tape[key]),
+    tape.isMoney,
+  );
   const labels = LINES.map((line) => ({ ...line, at: y(tape[line.key]) - 6 })).sort((a, b) => a.at - b.at);
   // From below, each at least a line above the one before; the lowest may not leave the drawing.
   for (let at = labels.length - 1, least = bottom - 2; at >= 0; at -= 1) {
@@ -266,7 +340,13 @@ function MoneyLines({ tape, columns, x, top, width }: { tape: TapeView; columns:
         <path key={line.key} class={line.class} d={paths[line.key]} />
       ))}
       {labels.map(({ key, name, at }) => (
-        <text key={key} class="line-end" x={Math.min(width - RIGHT, Math.max(end, LEFT + 150)) - 4} y={at} text-anchor="end">
+        <text
+          key={key}
+          class="line-end"
+          x={Math.min(width - RIGHT, Math.max(end, LEFT + 150)) - 4}
+          y={at}
+          text-anchor="end"
+        >
           {name} {texts[LINES.findIndex((line) => line.key === key)]}
         </text>
       ))}

@@ -6,7 +6,15 @@ import { ProblemBox, number } from "../shared/parts.tsx";
 import type { TapeView } from "../worker/session.ts";
 import { cutName, fatesText, priceText } from "./words.ts";
 
-export function Cuts({ tape, version, onCall }: { tape: TapeView; version: string; onCall: (number: number) => void }): JSX.Element {
+export function Cuts({
+  tape,
+  version,
+  onCall,
+}: {
+  tape: TapeView;
+  version: string;
+  onCall: (number: number) => void;
+}): JSX.Element {
   const { value, problem } = useAnswer("session.cuts", { key: version });
   const cuts = tape.calls.filter(({ cut }) => cut !== null);
   const where = new Map(value?.map((each) => [each.number, each]));
@@ -63,7 +71,11 @@ export function Cuts({ tape, version, onCall }: { tape: TapeView; version: strin
           </tbody>
         </table>
       </div>
-      {cuts.length > MAX_CUTS && <p class="quiet">The first {MAX_CUTS} of {number(cuts.length)}.</p>}
+      {cuts.length > MAX_CUTS && (
+        <p class="quiet">
+          The first {MAX_CUTS} of {number(cuts.length)}.
+        </p>
+      )}
     </section>
   );
 }

@@ -30,7 +30,12 @@ function Sentence({ tape }: { tape: TapeView }): JSX.Element {
       </>
     );
   }
-  if (cuts === 0 && isSame) return <>{count(calls.length, "model call")}: nothing of it was ours to cut at {number(budget)} tokens.</>;
+  if (cuts === 0 && isSame)
+    return (
+      <>
+        {count(calls.length, "model call")}: nothing of it was ours to cut at {number(budget)} tokens.
+      </>
+    );
   const [ours, whole] = pricesText([price, everything], isMoney);
   const unit = isMoney ? "" : " tokens at full price";
   if (price > everything) {
@@ -40,8 +45,15 @@ function Sentence({ tape }: { tape: TapeView }): JSX.Element {
     const behind = last ? (calls.at(-1)?.number ?? 0) - last.number : 0;
     return (
       <>
-        {count(calls.length, "model call")}: <b class="dearer">+{priceText(more, isMoney)}{unit}</b> ({share < 1 ? "below 1" : number(share)} %)
-        {last && behind <= 3 ? `: the session ended ${behind === 0 ? "with a cut" : `${count(behind, "call")} behind a cut`}.` : ` over ${whole}: what was cut was not paid back.`}
+        {count(calls.length, "model call")}:{" "}
+        <b class="dearer">
+          +{priceText(more, isMoney)}
+          {unit}
+        </b>{" "}
+        ({share < 1 ? "below 1" : number(share)} %)
+        {last && behind <= 3
+          ? `: the session ended ${behind === 0 ? "with a cut" : `${count(behind, "call")} behind a cut`}.`
+          : ` over ${whole}: what was cut was not paid back.`}
       </>
     );
   }
@@ -58,20 +70,31 @@ function about(tape: TapeView, isSample: boolean): string {
   const over = calls.filter(({ isOver }) => isOver).length;
   const agents = calls.filter(isAgents).length;
   const parts = [
-    calls.length > 1 ? `Trimming the oldest instead: ${pricesText([price, everything, trimmed], isMoney)[2]}${isMoney ? "" : " tokens"}.` : "",
+    calls.length > 1
+      ? `Trimming the oldest instead: ${pricesText([price, everything, trimmed], isMoney)[2]}${isMoney ? "" : " tokens"}.`
+      : "",
     isMoney && model
       ? `Input only, at ${dollars(model.input)} a million tokens${hasCache ? `, repeats at ${dollars(model.cached)}` : ""} (${model.name}, ${model.source}, ${model.as_of}${isSample ? "; the log names no model" : ""}).`
       : "No price is known for this model: tokens, a repeated one at its share.",
     `${count(cuts, "cut")} at a budget of ${number(budget)}.`,
     agents > 0 ? `${count(agents, "time")} the agent itself compacted or went back.` : "",
-    over > 0 ? `${count(over, "call")} ${over === 1 ? "goes" : "go"} out as recorded: instructions and tools alone take most of the budget.` : "",
-    copied > 0 ? (shown === copied ? `Every copied value was there: ${number(shown)} of ${number(copied)}.` : `Of the values that answers copied, ${number(shown)} of ${number(copied)} stood in the prompt; the model has to look the others up.`) : "",
+    over > 0
+      ? `${count(over, "call")} ${over === 1 ? "goes" : "go"} out as recorded: instructions and tools alone take most of the budget.`
+      : "",
+    copied > 0
+      ? shown === copied
+        ? `Every copied value was there: ${number(shown)} of ${number(copied)}.`
+        : `Of the values that answers copied, ${number(shown)} of ${number(copied)} stood in the prompt; the model has to look the others up.`
+      : "",
   ];
   return parts.filter((part) => part !== "").join(" ");
 }
 
 /** What the session itself counted, and why the replay beside it is not the same to the token. */
-function whileItRan({ steps, cuts, tokens, tokens_without, cost, cost_without, budget: own }: NonNullable<TapeView["account"]>, { calls, budget }: TapeView): string {
+function whileItRan(
+  { steps, cuts, tokens, tokens_without, cost, cost_without, budget: own }: NonNullable<TapeView["account"]>,
+  { calls, budget }: TapeView,
+): string {
   const less = cost_without > 0 ? `, ${changeText(1 - cost / cost_without)}` : "";
   const other = own === budget ? "" : ` at a budget of ${number(own)}`;
   const missing = steps > calls.length ? ` ${count(steps - calls.length, "call")} of them left no message behind.` : "";

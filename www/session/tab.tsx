@@ -32,8 +32,15 @@ interface SessionProps {
 }
 
 /** What is asked of a session that nobody has touched. */
-export function tapeRequest(session: SessionView, isSample: boolean): { readonly conversation: number; readonly budget: number; readonly model: string } {
-  return { conversation: session.chosen, budget: isSample ? FIRST_BUDGET : session.budget, model: isSample ? FIRST_MODEL : "" };
+export function tapeRequest(
+  session: SessionView,
+  isSample: boolean,
+): { readonly conversation: number; readonly budget: number; readonly model: string } {
+  return {
+    conversation: session.chosen,
+    budget: isSample ? FIRST_BUDGET : session.budget,
+    model: isSample ? FIRST_MODEL : "",
+  };
 }
 
 /** Names the tape that answers are about: what is shown may be older than what is asked for. */
@@ -44,7 +51,10 @@ export function tapeKey(version: number, { conversation, budget, prices }: TapeV
 /** The call that says most: the cut at which most left, else the last one. */
 export function firstCall({ calls }: TapeView): number {
   const cuts = calls.filter(({ cut }) => cut !== null && cut !== "compaction" && cut !== "edit");
-  const largest = cuts.reduce<Call | undefined>((best, each) => (each.left > (best?.left ?? 0) ? each : best), undefined);
+  const largest = cuts.reduce<Call | undefined>(
+    (best, each) => (each.left > (best?.left ?? 0) ? each : best),
+    undefined,
+  );
   return (largest ?? calls.at(-1))?.number ?? 1;
 }
 
@@ -62,13 +72,21 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
   const { value: tape, problem, isBusy } = useAnswer("session.tape", request, version);
   return (
     <div class="session stack" aria-busy={isBusy}>
-      {tape ? <Headline tape={tape} isSample={isSample} /> : <h2 class="headline">{problem ? "The session could not be played." : "Playing the session, call by call…"}</h2>}
+      {tape ? (
+        <Headline tape={tape} isSample={isSample} />
+      ) : (
+        <h2 class="headline">{problem ? "The session could not be played." : "Playing the session, call by call…"}</h2>
+      )}
       <ProblemBox problem={problem} id="tape-problem" />
       <div class="tape-controls controls">
         {session.conversations.length > 1 && (
           <label class="inline">
             Conversation{" "}
-            <select id="conversation" value={conversation} onChange={({ currentTarget }) => setAt(Number(currentTarget.value))}>
+            <select
+              id="conversation"
+              value={conversation}
+              onChange={({ currentTarget }) => setAt(Number(currentTarget.value))}
+            >
               {session.conversations.map(({ name, calls, isSubagent }, index) => (
                 <option key={index} value={index}>
                   {name}
@@ -78,7 +96,12 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
             </select>
           </label>
         )}
-        <BudgetField key={budget} budget={budget} usual={session.budgets} onBudget={(next) => setBudgetText(String(next))} />
+        <BudgetField
+          key={budget}
+          budget={budget}
+          usual={session.budgets}
+          onBudget={(next) => setBudgetText(String(next))}
+        />
         {(!session.hasModels || model !== "" || (tape && !tape.isMoney)) && (
           <label class="inline">
             Prices of{" "}
@@ -99,18 +122,41 @@ export function SessionTab({ session, isSample, version }: SessionProps): JSX.El
 }
 
 /** Any budget, with those that are usual to choose from. It changes when the field is left or Enter is pressed: a long session takes seconds. */
-function BudgetField({ budget, usual, onBudget }: { budget: number; usual: readonly number[]; onBudget: (budget: number) => void }): JSX.Element {
+function BudgetField({
+  budget,
+  usual,
+  onBudget,
+}: {
+  budget: number;
+  usual: readonly number[];
+  onBudget: (budget: number) => void;
+}): JSX.Element {
   const [refused, setRefused] = useState("");
   const change = (value: string): void => {
     const asked = Number(value);
     const isOne = Number.isInteger(asked) && asked >= LEAST_BUDGET && asked <= MOST_BUDGET;
-    setRefused(isOne ? "" : `A budget is a whole number from ${number(LEAST_BUDGET)} to ${number(MOST_BUDGET)}; it stays at ${number(budget)}.`);
+    setRefused(
+      isOne
+        ? ""
+        : `A budget is a whole number from ${number(LEAST_BUDGET)} to ${number(MOST_BUDGET)}; it stays at ${number(budget)}.`,
+    );
     if (isOne && asked !== budget) onBudget(asked);
   };
   return (
     <span class="inline">
       <label for="tape-budget">Budget of a call, in tokens</label>
-      <input id="tape-budget" type="number" min={LEAST_BUDGET} max={MOST_BUDGET} step={1} inputmode="numeric" list="tape-budgets" value={budget} aria-describedby="tape-budget-refused" onChange={({ currentTarget }) => change(currentTarget.value)} />
+      <input
+        id="tape-budget"
+        type="number"
+        min={LEAST_BUDGET}
+        max={MOST_BUDGET}
+        step={1}
+        inputmode="numeric"
+        list="tape-budgets"
+        value={budget}
+        aria-describedby="tape-budget-refused"
+        onChange={({ currentTarget }) => change(currentTarget.value)}
+      />
       <datalist id="tape-budgets">
         {usual.map((each) => (
           <option key={each} value={each} />
@@ -139,7 +185,14 @@ function Played({ tape, version }: { tape: TapeView; version: string }): JSX.Ele
     { id: "cut-after", label: "cut ›", title: "Next cut", to: cuts.find((cut) => cut > selected) },
   ];
   const button = (step: (typeof steps)[number]): JSX.Element => (
-    <button key={step.id} type="button" id={step.id} aria-label={step.title} disabled={step.to === undefined} onClick={() => step.to !== undefined && select(step.to)}>
+    <button
+      key={step.id}
+      type="button"
+      id={step.id}
+      aria-label={step.title}
+      disabled={step.to === undefined}
+      onClick={() => step.to !== undefined && select(step.to)}
+    >
       {step.label}
     </button>
   );
@@ -185,7 +238,12 @@ function Legend({ tape }: { tape: TapeView }): JSX.Element {
       <h3 id="tape-title">Tokens sent, call by call</h3>
       <ul aria-label="What the marks mean">
         <li>
-          <i class="key rep" /> repeated{isTenth ? ", a tenth of the price" : cached !== undefined ? `, ${Math.round(cached * 100)} % of the price` : ""}
+          <i class="key rep" /> repeated
+          {isTenth
+            ? ", a tenth of the price"
+            : cached !== undefined
+              ? `, ${Math.round(cached * 100)} % of the price`
+              : ""}
         </li>
         <li>
           <i class="key new" /> new
@@ -221,7 +279,10 @@ function MoneyBars({ tape }: { tape: TapeView }): JSX.Element {
     { name: "trimming", price: tape.trimmed, class: "trimmed" },
   ];
   const most = Math.max(...rows.map(({ price }) => price)) || 1;
-  const texts = pricesText(rows.map(({ price }) => price), tape.isMoney);
+  const texts = pricesText(
+    rows.map(({ price }) => price),
+    tape.isMoney,
+  );
   return (
     <dl class="money-bars">
       {rows.map(({ name, price, class: className }, at) => (

@@ -102,7 +102,9 @@ const NOTHING: Asked<never> = { value: undefined, problem: undefined, isBusy: fa
  * there is no answer either: that to an older question would pass for one to the present.
  */
 export function useLatest<T>(run: (() => Promise<T>) | null, inputs: readonly unknown[], first?: T): Asked<T> {
-  const [state, setState] = useState<Asked<T>>(run === null ? NOTHING : { ...NOTHING, value: first, isBusy: first === undefined });
+  const [state, setState] = useState<Asked<T>>(
+    run === null ? NOTHING : { ...NOTHING, value: first, isBusy: first === undefined },
+  );
   const queue = useRef<{ isRunning: boolean; next: (() => Promise<T>) | null; isGone: boolean; isAsked: boolean }>({
     isRunning: false,
     next: null,
@@ -143,10 +145,16 @@ export function useLatest<T>(run: (() => Promise<T>) | null, inputs: readonly un
 }
 
 /** The answer to a question, asked again whenever one of its fields changes; nothing is asked of null. */
-export function useAnswer<N extends Name>(name: N, args: Args<N>[0] | null, ...more: readonly unknown[]): Asked<Value<N>> {
+export function useAnswer<N extends Name>(
+  name: N,
+  args: Args<N>[0] | null,
+  ...more: readonly unknown[]
+): Asked<Value<N>> {
   const run = args === null ? null : (): Promise<Value<N>> => ask(name, ...([args] as unknown as Args<N>));
   // Texts are compared as they are: a pasted result may have megabytes.
-  const key = JSON.stringify(args, (_, value: unknown) => (typeof value === "string" && value.length > LONG ? null : value));
+  const key = JSON.stringify(args, (_, value: unknown) =>
+    typeof value === "string" && value.length > LONG ? null : value,
+  );
   const long = Object.values(args ?? {}).filter((value) => typeof value === "string" && value.length > LONG);
   const first = args === null ? undefined : (recorded(name, args) as Value<N> | undefined);
   return useLatest<Value<N>>(run, [key, long.length, long[0], ...more], first);

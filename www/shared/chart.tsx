@@ -31,13 +31,27 @@ export function Bars({ label, bars, to, rowHeight = 14 }: BarsProps): JSX.Elemen
   const height = Math.max(1, rows.length) * (rowHeight + GAP) + GAP;
   const ends = new Map<string, number>();
   return (
-    <svg class="bars" role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" height={height}>
+    <svg
+      class="bars"
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${WIDTH} ${height}`}
+      preserveAspectRatio="none"
+      height={height}
+    >
       {bars.map(({ row, name, value, fill, title }) => {
         const from = ends.get(row) ?? 0;
         ends.set(row, from + value);
         const width = (Math.max(0, value) / (to || 1)) * WIDTH;
         return (
-          <rect key={`${row} ${name}`} x={(from / (to || 1)) * WIDTH} y={GAP + rows.indexOf(row) * (rowHeight + GAP)} width={width} height={rowHeight} fill={fill}>
+          <rect
+            key={`${row} ${name}`}
+            x={(from / (to || 1)) * WIDTH}
+            y={GAP + rows.indexOf(row) * (rowHeight + GAP)}
+            width={width}
+            height={rowHeight}
+            fill={fill}
+          >
             <title>{title}</title>
           </rect>
         );

@@ -38,7 +38,10 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
   const isPhone = useMedia(PHONE);
   const height = isPhone ? props.phoneHeight : props.rowHeight;
   const [view, setView] = useState({ from: 0, to: 40 });
-  const { value, isBusy } = useLatest(async () => ({ from: view.from, ...(await read(view.from, view.to)) }), [version, view.from, view.to]);
+  const { value, isBusy } = useLatest(
+    async () => ({ from: view.from, ...(await read(view.from, view.to)) }),
+    [version, view.from, view.to],
+  );
   const total = value?.total ?? 0;
 
   const look = (): void => {

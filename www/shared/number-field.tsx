@@ -35,7 +35,9 @@ export function NumberField({ id, label, least, most, fallback, step, text, onTe
         />
       </label>
       <span id={hint} role="status" class="wrong small">
-        {isWrong ? `a whole number from ${number(least)} to ${number(most)}; ${number(fallback)} counts until then` : ""}
+        {isWrong
+          ? `a whole number from ${number(least)} to ${number(most)}; ${number(fallback)} counts until then`
+          : ""}
       </span>
     </span>
   );

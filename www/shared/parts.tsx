@@ -4,7 +4,8 @@ import { useRef } from "preact/hooks";
 import type { Problem } from "../worker/text.ts";
 
 export const number = (value: number): string => value.toLocaleString("en");
-export const count = (value: number, one: string, many = `${one}s`): string => `${number(value)} ${value === 1 ? one : many}`;
+export const count = (value: number, one: string, many = `${one}s`): string =>
+  `${number(value)} ${value === 1 ? one : many}`;
 
 export function ProblemBox({ problem, id }: { problem: Problem | undefined; id?: string }): JSX.Element {
   return (
@@ -32,12 +33,21 @@ interface TabsProps<T extends string> {
 }
 
 /** A list of tabs as the pattern of the ARIA authoring practices has it. */
-export function Tabs<T extends string>({ label, id, tabs, selected, onSelect, class: className = "" }: TabsProps<T>): JSX.Element {
+export function Tabs<T extends string>({
+  label,
+  id,
+  tabs,
+  selected,
+  onSelect,
+  class: className = "",
+}: TabsProps<T>): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   const onKey = (event: KeyboardEvent): void => {
     const at = tabs.findIndex(({ key }) => key === selected);
     const last = tabs.length - 1;
-    const to = { ArrowLeft: at === 0 ? last : at - 1, ArrowRight: at === last ? 0 : at + 1, Home: 0, End: last }[event.key];
+    const to = { ArrowLeft: at === 0 ? last : at - 1, ArrowRight: at === last ? 0 : at + 1, Home: 0, End: last }[
+      event.key
+    ];
     const tab = to === undefined ? undefined : tabs[to];
     if (!tab) return;
     event.preventDefault();
@@ -75,14 +85,28 @@ interface PanelProps {
 
 export function TabPanel({ id, name, shown, class: className = "", children }: PanelProps): JSX.Element {
   return (
-    <div role="tabpanel" id={`${id}-panel-${name}`} aria-labelledby={`${id}-tab-${name}`} hidden={!shown} class={className}>
+    <div
+      role="tabpanel"
+      id={`${id}-panel-${name}`}
+      aria-labelledby={`${id}-tab-${name}`}
+      hidden={!shown}
+      class={className}
+    >
       {children}
     </div>
   );
 }
 
 /** Text as it is. It scrolls, so that it can be reached by keyboard. */
-export function Text({ label, children, class: className = "" }: { label: string; children: string; class?: string }): JSX.Element {
+export function Text({
+  label,
+  children,
+  class: className = "",
+}: {
+  label: string;
+  children: string;
+  class?: string;
+}): JSX.Element {
   return (
     <pre class={`text ${className}`} role="region" aria-label={label} tabIndex={0}>
       {children === "" ? "(empty)" : children}
@@ -91,7 +115,17 @@ export function Text({ label, children, class: className = "" }: { label: string
 }
 
 /** One of several pages. */
-export function Pager({ page, pages, onPage, what }: { page: number; pages: number; onPage: (page: number) => void; what: string }): JSX.Element | null {
+export function Pager({
+  page,
+  pages,
+  onPage,
+  what,
+}: {
+  page: number;
+  pages: number;
+  onPage: (page: number) => void;
+  what: string;
+}): JSX.Element | null {
   if (pages < 2) return null;
   return (
     <div class="pager" role="group" aria-label={`Pages of ${what}`}>
@@ -109,7 +143,13 @@ export function Pager({ page, pages, onPage, what }: { page: number; pages: numb
 }
 
 /** A legend of shares as text: what a chart says by length and colour. */
-export function Legend({ label, shares }: { label: string; shares: readonly { readonly key: string; readonly class: string; readonly text: ComponentChildren }[] }): JSX.Element {
+export function Legend({
+  label,
+  shares,
+}: {
+  label: string;
+  shares: readonly { readonly key: string; readonly class: string; readonly text: ComponentChildren }[];
+}): JSX.Element {
   return (
     <ul class="legend" aria-label={label}>
       {shares.map(({ key, class: className, text }) => (

@@ -40,7 +40,9 @@ export const isReady = (): boolean => prepare === undefined;
 /** Brings the worker to where the record is; a second try follows when the first failed. */
 export function ready(): Promise<void> {
   if (!prepare) return Promise.resolve();
-  preparing ??= prepare().then(forget).finally(() => (preparing = undefined));
+  preparing ??= prepare()
+    .then(forget)
+    .finally(() => (preparing = undefined));
   return preparing;
 }
 

@@ -50,7 +50,21 @@ interface SourcesProps<Sample extends string> {
 }
 
 export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX.Element {
-  const { id, samples, sample, onSample, onGiven, onFile, accepts, status, isActive, brought, children, hasPaste = true, isLost = false } = props;
+  const {
+    id,
+    samples,
+    sample,
+    onSample,
+    onGiven,
+    onFile,
+    accepts,
+    status,
+    isActive,
+    brought,
+    children,
+    hasPaste = true,
+    isLost = false,
+  } = props;
   const [problem, setProblem] = useState<Problem>();
   const [failed, setFailed] = useState<Sample>();
   const [isBusy, setBusy] = useState(false);
@@ -63,7 +77,8 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
     try {
       await loading();
     } catch (error) {
-      const { message, ...more }: Problem = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
+      const { message, ...more }: Problem =
+        error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
       setProblem({ ...more, message: `${visible(name)} was not loaded.\n${message}` });
     }
     setBusy(false);
@@ -94,12 +109,13 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
   useEffect(() => {
     if (first.current) return;
     first.current = true;
-    if (brought) void attempt(brought.name, async () => {
-      const loaded = await brought.load();
-      setTried(loaded);
-      await onFile?.(loaded);
-      setOwn(loaded);
-    });
+    if (brought)
+      void attempt(brought.name, async () => {
+        const loaded = await brought.load();
+        setTried(loaded);
+        await onFile?.(loaded);
+        setOwn(loaded);
+      });
     else if (sample !== "") void take(sample);
   }, []);
   useEffect(() => {
@@ -135,7 +151,9 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           <select
             id={`${id}-sample`}
             value={sample}
-            onChange={({ currentTarget: { value } }) => void (value !== "" ? take(value as Sample) : own && given(own.name, own.file, own.as))}
+            onChange={({ currentTarget: { value } }) =>
+              void (value !== "" ? take(value as Sample) : own && given(own.name, own.file, own.as))
+            }
           >
             {(sample === "" || own) && <option value="">{own ? `yours: ${visible(own.name)}` : "your own"}</option>}
             {samples.map(({ key, title }) => (
@@ -160,17 +178,17 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           />
         </label>
         <details id={`${id}-paste`} class="paste" hidden={!hasPaste}>
-        <summary>Paste</summary>
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            void given("Pasted text", new Blob([pasted.current?.value.toWellFormed() ?? ""]));
-          }}
-        >
-          <label for={`${id}-pasted`}>{accepts}</label>
-          <textarea id={`${id}-pasted`} ref={pasted} rows={5} spellcheck={false} autocomplete="off" />
-          <button type="submit">Load the text</button>
-        </form>
+          <summary>Paste</summary>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              void given("Pasted text", new Blob([pasted.current?.value.toWellFormed() ?? ""]));
+            }}
+          >
+            <label for={`${id}-pasted`}>{accepts}</label>
+            <textarea id={`${id}-pasted`} ref={pasted} rows={5} spellcheck={false} autocomplete="off" />
+            <button type="submit">Load the text</button>
+          </form>
         </details>
         {children}
         <span class="quiet small or-drop">or drop a file on the page</span>
@@ -184,7 +202,15 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
         </p>
       )}
       <ProblemBox problem={problem} id={`${id}-problems`} />
-      {tried && problem?.formats && <ReadAs key={tried.name} id={id} formats={problem.formats} asked={tried.as} onFormat={(as) => given(tried.name, tried.file, as)} />}
+      {tried && problem?.formats && (
+        <ReadAs
+          key={tried.name}
+          id={id}
+          formats={problem.formats}
+          asked={tried.as}
+          onFormat={(as) => given(tried.name, tried.file, as)}
+        />
+      )}
       {failed !== undefined && (
         <button type="button" id={`${id}-again`} onClick={() => void take(failed)}>
           Try again

@@ -24,12 +24,21 @@ export function GatewayPanel({ version }: { version: number }): JSX.Element {
   return (
     <div class="stack" id="gateway">
       <p class="quiet small">
-        Every tool that a client lists costs tokens in every prompt. <code>contextweaver gateway</code> stands before all servers and lists three tools in their place: one to
-        search, one to call what was found, one to look into large results.
+        Every tool that a client lists costs tokens in every prompt. <code>contextweaver gateway</code> stands before
+        all servers and lists three tools in their place: one to search, one to call what was found, one to look into
+        large results.
       </p>
       <label class="block">
         What the model asks <code>search_tools</code>
-        <input id="gateway-query" type="text" maxlength={2000} autocomplete="off" spellcheck={false} value={query} onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())} />
+        <input
+          id="gateway-query"
+          type="text"
+          maxlength={2000}
+          autocomplete="off"
+          spellcheck={false}
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())}
+        />
       </label>
       {!value && isBusy && <p role="status">Loading the gateway.</p>}
       <ProblemBox problem={problem} id="gateway-problem" />
@@ -55,7 +64,9 @@ function Answer({ value: { all, listed, answer, held }, isEmpty }: { value: Sear
     <>
       <p id="gateway-total" class="headline" role="status">
         <b>{number(all.tokens)}</b> tokens → <b>{number(together)}</b>
-        {times > 1 && <span class="quiet small"> {number(times)} times fewer, with the tool found and its arguments known</span>}
+        {times > 1 && (
+          <span class="quiet small"> {number(times)} times fewer, with the tool found and its arguments known</span>
+        )}
       </p>
       <table class="measure">
         <caption class="unseen">Tokens of the tools, with and without a gateway</caption>
@@ -72,19 +83,22 @@ function Answer({ value: { all, listed, answer, held }, isEmpty }: { value: Sear
               <th scope="row">{name}</th>
               <td class="c-number">{number(tokens)}</td>
               <td class="c-bar">
-                <Bars label={`${number(tokens)} of ${number(all.tokens)} tokens`} to={Math.max(all.tokens, together)} bars={[{ row: "", name, value: tokens, fill, title: `${name}: ${number(tokens)} tokens` }]} />
+                <Bars
+                  label={`${number(tokens)} of ${number(all.tokens)} tokens`}
+                  to={Math.max(all.tokens, together)}
+                  bars={[{ row: "", name, value: tokens, fill, title: `${name}: ${number(tokens)} tokens` }]}
+                />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
-      <h3>
-        The answer {isEmpty && <span class="quiet small">to an empty query: which servers there are</span>}
-      </h3>
+      <h3>The answer {isEmpty && <span class="quiet small">to an empty query: which servers there are</span>}</h3>
       <Text label="Answer of search_tools">{answer.text}</Text>
       {held.length > 0 && (
         <p class="small" id="gateway-held">
-          <b>{count(held.length, "tool")} held back</b> until somebody has looked at {held.length === 1 ? "it" : "them"}: {held.slice(0, 10).join(", ")}
+          <b>{count(held.length, "tool")} held back</b> until somebody has looked at {held.length === 1 ? "it" : "them"}
+          : {held.slice(0, 10).join(", ")}
           {held.length > 10 && ` and ${number(held.length - 10)} more`}.
         </p>
       )}

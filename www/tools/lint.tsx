@@ -30,8 +30,8 @@ export function LintPanel({ version, selected, onTool, details }: LintProps): JS
   return (
     <div class="stack">
       <p class="quiet small">
-        Names that collide, near-duplicates, hidden characters, text that gives orders to the model, secrets, bad schemas. What is found in words is a guess: no finding
-        does not mean that a tool is safe.
+        Names that collide, near-duplicates, hidden characters, text that gives orders to the model, secrets, bad
+        schemas. What is found in words is a guess: no finding does not mean that a tool is safe.
       </p>
       <ProblemBox problem={problem} />
       {value && (
@@ -48,7 +48,13 @@ export function LintPanel({ version, selected, onTool, details }: LintProps): JS
             All {number(value.total)}
           </button>
           {value.counts.map(({ severity, count: many }) => (
-            <button key={severity} type="button" aria-pressed={isThere && shown === severity} title={SEVERITY[severity][2]} onClick={() => setShown(severity)}>
+            <button
+              key={severity}
+              type="button"
+              aria-pressed={isThere && shown === severity}
+              title={SEVERITY[severity][2]}
+              onClick={() => setShown(severity)}
+            >
               <span class={`badge ${severity}`}>{SEVERITY[severity][0]}</span> {number(many)}
             </button>
           ))}
@@ -58,7 +64,8 @@ export function LintPanel({ version, selected, onTool, details }: LintProps): JS
         {findings.map((finding, at) => (
           <li key={at} class={`card ${finding.severity}`}>
             <div class="card-head">
-              <span class={`badge ${finding.severity}`}>{SEVERITY[finding.severity][0]}</span> <code>{finding.code}</code>{" "}
+              <span class={`badge ${finding.severity}`}>{SEVERITY[finding.severity][0]}</span>{" "}
+              <code>{finding.code}</code>{" "}
               {finding.place === null ? (
                 <span>{finding.tool}</span>
               ) : (

@@ -41,25 +41,53 @@ export function RoutePanel({ catalog, version, said, isActive, selected, onTool,
   const top = NumberField.within(topText, 1, 100, 10);
   const budget = NumberField.within(budgetText, 1, 100_000, 600);
   const isEmpty = query.trim() === "";
-  const { value, problem } = useAnswer("tools.route", isEmpty ? null : { query, said: said.text, top, namespace, budget }, version);
+  const { value, problem } = useAnswer(
+    "tools.route",
+    isEmpty ? null : { query, said: said.text, top, namespace, budget },
+    version,
+  );
   return (
     <div class="stack">
       <p class="quiet small">
-        A prompt has no room for {count(catalog.tools, "tool")}. The router ranks them for the query, without a model, and only{" "}
-        <Term means="One line per tool: its name, what it does, whether it changes anything. The schema of its arguments follows when it was chosen.">cards</Term> of the first few go
-        into the prompt.
+        A prompt has no room for {count(catalog.tools, "tool")}. The router ranks them for the query, without a model,
+        and only{" "}
+        <Term means="One line per tool: its name, what it does, whether it changes anything. The schema of its arguments follows when it was chosen.">
+          cards
+        </Term>{" "}
+        of the first few go into the prompt.
       </p>
       <div class="controls">
         <label class="grow">
           Query{" "}
-          <input id="tool-query" type="text" maxlength={2000} autocomplete="off" spellcheck={false} value={query} onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())} />
+          <input
+            id="tool-query"
+            type="text"
+            maxlength={2000}
+            autocomplete="off"
+            spellcheck={false}
+            value={query}
+            onInput={({ currentTarget }) => setQuery(currentTarget.value.toWellFormed())}
+          />
         </label>
         <NumberField id="top" label="Tools" least={1} most={100} fallback={10} text={topText} onText={setTop} />
-        <NumberField id="card-budget" label="Tokens for cards" least={1} most={100_000} step={50} fallback={600} text={budgetText} onText={setBudget} />
+        <NumberField
+          id="card-budget"
+          label="Tokens for cards"
+          least={1}
+          most={100_000}
+          step={50}
+          fallback={600}
+          text={budgetText}
+          onText={setBudget}
+        />
         {catalog.namespaces.length > 1 && (
           <label class="inline">
             Server{" "}
-            <select id="namespace" value={namespace} onChange={({ currentTarget }) => setNamespace(currentTarget.value)}>
+            <select
+              id="namespace"
+              value={namespace}
+              onChange={({ currentTarget }) => setNamespace(currentTarget.value)}
+            >
               <option value="">all</option>
               {catalog.namespaces.map((each) => (
                 <option key={each.namespace} value={each.namespace}>
@@ -87,23 +115,39 @@ function sureness(confidence: number): string {
   return confidence >= 0.8 ? "High" : confidence >= 0.6 ? "Medium" : "Low";
 }
 
-function Verdict({ value: { ranked, said, noMatch, reason, isAmbiguous, question, confidence } }: { value: Routed }): JSX.Element {
+function Verdict({
+  value: { ranked, said, noMatch, reason, isAmbiguous, question, confidence },
+}: {
+  value: Routed;
+}): JSX.Element {
   if (noMatch) {
     return (
       <>
-        No tool fits the query: {reason}. {said.turns.length === 0 && "Nothing was said before it that it could go on with. "}The model is told so instead of being offered a bad choice.
+        No tool fits the query: {reason}.{" "}
+        {said.turns.length === 0 && "Nothing was said before it that it could go on with. "}The model is told so instead
+        of being offered a bad choice.
       </>
     );
   }
   // What such a lead is worth was measured where scores alone decide.
-  if (ranked[0]?.isSaid) return <>The first was called or named in the turns before the query; the others are ranked for what the query was completed to.</>;
-  const lead = isAmbiguous ? `The first two are too close to call.${question ? ` ${question}` : ""}` : "The first leads by enough not to ask back.";
+  if (ranked[0]?.isSaid)
+    return (
+      <>
+        The first was called or named in the turns before the query; the others are ranked for what the query was
+        completed to.
+      </>
+    );
+  const lead = isAmbiguous
+    ? `The first two are too close to call.${question ? ` ${question}` : ""}`
+    : "The first leads by enough not to ask back.";
   if (confidence === null) return <>{lead}</>;
   const percent = Math.round(confidence * 100);
   return (
     <>
       {lead}{" "}
-      <Term means={`With such a lead the first tool was the right one for ${percent} of 100 queries of public test sets. It is no promise about your tools.`}>
+      <Term
+        means={`With such a lead the first tool was the right one for ${percent} of 100 queries of public test sets. It is no promise about your tools.`}
+      >
         {sureness(confidence)} confidence ({percent} %)
       </Term>
     </>
@@ -113,7 +157,8 @@ function Verdict({ value: { ranked, said, noMatch, reason, isAmbiguous, question
 /** One colour for each term, whichever tools have it; the terms that count most get theirs first. */
 function coloursOf(ranked: readonly Ranked[]): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
-  for (const { terms } of ranked) for (const { term, contribution } of terms) weights.set(term, (weights.get(term) ?? 0) + contribution);
+  for (const { terms } of ranked)
+    for (const { term, contribution } of terms) weights.set(term, (weights.get(term) ?? 0) + contribution);
   const sorted = [...weights].sort(([a, x], [b, y]) => y - x || a.localeCompare(b));
   return new Map(sorted.map(([term], at) => [term, Math.min(at, OTHERS)]));
 }
@@ -121,7 +166,12 @@ function coloursOf(ranked: readonly Ranked[]): ReadonlyMap<string, number> {
 /** Terms beyond the colours there are share the last one. */
 const OTHERS = 6;
 
-function Ranking({ value, selected, onTool, details }: { value: Routed } & Pick<RouteProps, "selected" | "onTool" | "details">): JSX.Element {
+function Ranking({
+  value,
+  selected,
+  onTool,
+  details,
+}: { value: Routed } & Pick<RouteProps, "selected" | "onTool" | "details">): JSX.Element {
   const { ranked, said, noMatch, cards, cardTokens, dropped } = value;
   const most = Math.max(0.001, ...ranked.map(({ score }) => score));
   const colours = coloursOf(ranked);
@@ -134,7 +184,14 @@ function Ranking({ value, selected, onTool, details }: { value: Routed } & Pick<
       <ol class="ranking">
         {ranked.map((tool, rank) => (
           <li key={tool.place} class={`card ${tool.place === selected ? "selected" : ""}`}>
-            <Card tool={tool} rank={rank} most={most} colours={colours} isSelected={tool.place === selected} onTool={onTool} />
+            <Card
+              tool={tool}
+              rank={rank}
+              most={most}
+              colours={colours}
+              isSelected={tool.place === selected}
+              onTool={onTool}
+            />
             {tool.place === selected && details}
           </li>
         ))}
@@ -159,7 +216,11 @@ interface CardProps {
 }
 
 function Card({ tool, rank, most, colours, isSelected, onTool }: CardProps): JSX.Element {
-  const terms = tool.terms.map((term, at) => ({ ...term, at: colours.get(term.term) ?? OTHERS, key: `${at} ${term.term}` }));
+  const terms = tool.terms.map((term, at) => ({
+    ...term,
+    at: colours.get(term.term) ?? OTHERS,
+    key: `${at} ${term.term}`,
+  }));
   const said = terms.map(({ term, contribution }) => `${term} ${contribution.toFixed(2)}`).join(", ");
   return (
     <>
@@ -167,11 +228,17 @@ function Card({ tool, rank, most, colours, isSelected, onTool }: CardProps): JSX
         <button type="button" class="link" aria-pressed={isSelected} onClick={() => onTool(tool.place)}>
           {number(rank + 1)}. {tool.name}
         </button>{" "}
-        <span class="quiet small">{tool.namespace}</span> {tool.safety && <span class={`badge ${tool.safety === "destructive" ? "warning" : "info"}`}>{tool.safety}</span>}{" "}
+        <span class="quiet small">{tool.namespace}</span>{" "}
+        {tool.safety && (
+          <span class={`badge ${tool.safety === "destructive" ? "warning" : "info"}`}>{tool.safety}</span>
+        )}{" "}
         {tool.isSaid && <span class="badge kept">said before</span>}
         <span class="score">
           <b>{tool.score.toFixed(2)}</b>{" "}
-          <span class="quiet small" title="Of what the query asks for, rare words counting more, so much is found in this tool">
+          <span
+            class="quiet small"
+            title="Of what the query asks for, rare words counting more, so much is found in this tool"
+          >
             {Math.round(tool.coverage * 100)} % of the query found
           </span>
         </span>
@@ -183,7 +250,13 @@ function Card({ tool, rank, most, colours, isSelected, onTool }: CardProps): JSX
             label={`Score ${tool.score.toFixed(2)}: ${said}`}
             to={most}
             rowHeight={10}
-            bars={terms.map(({ key, contribution, at, term }) => ({ row: "", name: key, value: Math.max(0, contribution), fill: colour(`term-${at}`), title: `${term}: ${contribution.toFixed(2)}` }))}
+            bars={terms.map(({ key, contribution, at, term }) => ({
+              row: "",
+              name: key,
+              value: Math.max(0, contribution),
+              fill: colour(`term-${at}`),
+              title: `${term}: ${contribution.toFixed(2)}`,
+            }))}
           />
           <ul class="legend" aria-label="Matched terms">
             {terms.map(({ key, term, at, origin, from, contribution, fields }) => (

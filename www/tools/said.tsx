@@ -67,15 +67,23 @@ interface FieldsProps {
   readonly isActive: boolean;
 }
 
-export function SaidFields({ said: { text, taken, write, put, take }, onQuery, turns, isActive }: FieldsProps): JSX.Element {
+export function SaidFields({
+  said: { text, taken, write, put, take },
+  onQuery,
+  turns,
+  isActive,
+}: FieldsProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   return (
     <div class="controls">
       <details id="said-before" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-        <summary>Said before{text.trim() === "" ? ": nothing" : turns === undefined ? "" : `: ${count(turns, "turn")}`}</summary>
+        <summary>
+          Said before{text.trim() === "" ? ": nothing" : turns === undefined ? "" : `: ${count(turns, "turn")}`}
+        </summary>
         <div class="stack">
           <label for="said" class="small">
-            One turn a line: <code>user:</code>, <code>agent:</code>, <code>call:</code> and the name of the tool, <code>waiting call:</code> when it has no result yet
+            One turn a line: <code>user:</code>, <code>agent:</code>, <code>call:</code> and the name of the tool,{" "}
+            <code>waiting call:</code> when it has no result yet
           </label>
           <textarea
             id="said"
@@ -124,20 +132,28 @@ function Transcript({ taken, onTake, isActive }: TranscriptProps): JSX.Element {
   const chosen = value?.find(({ label }) => label === taken?.label);
   const take = async (place: number): Promise<void> => {
     try {
-      onTake({ text: await ask("context.said", { place }), label: value?.find((turn) => turn.place === place)?.label ?? null });
+      onTake({
+        text: await ask("context.said", { place }),
+        label: value?.find((turn) => turn.place === place)?.label ?? null,
+      });
       setFailed(undefined);
     } catch (error) {
       setFailed(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" });
     }
   };
   // There is none to be asked about.
-  if (problem?.code === "INPUT") return <p class="small quiet">The turns of a session of yours can be taken, too: open it under Session.</p>;
+  if (problem?.code === "INPUT")
+    return <p class="small quiet">The turns of a session of yours can be taken, too: open it under Session.</p>;
   if (value?.length === 0) return <p class="small quiet">The session that is open has no turn of a user.</p>;
   return (
     <>
       <label class="block">
         Or take them from the session that is open, with what followed the turn
-        <select id="said-turn" value={chosen?.place ?? ""} onChange={({ currentTarget: { value: place } }) => place !== "" && void take(Number(place))}>
+        <select
+          id="said-turn"
+          value={chosen?.place ?? ""}
+          onChange={({ currentTarget: { value: place } }) => place !== "" && void take(Number(place))}
+        >
           <option value="">choose a turn</option>
           {value?.map((turn) => (
             <option key={turn.place} value={turn.place}>
@@ -171,7 +187,8 @@ export function Completion({ said, noMatch }: { said: Said; noMatch: boolean }):
           <li key={at} class={isUsed ? "used" : ""}>
             <span class={`kind ${swatch(kind)}`}>{kindName(kind)}</span>
             <span>
-              {kind === "tool_call" ? <code>{text}</code> : text} {isOpen && <span class="badge warning">waits</span>} {isUsed && <span class="badge info">completed from this</span>}
+              {kind === "tool_call" ? <code>{text}</code> : text} {isOpen && <span class="badge warning">waits</span>}{" "}
+              {isUsed && <span class="badge info">completed from this</span>}
             </span>
           </li>
         ))}
@@ -186,16 +203,18 @@ function Sentence({ said: { query, turns, completion }, noMatch }: { said: Said;
     const agrees = isCall ? "agrees to a call that waits" : "agrees to what the agent proposed";
     return (
       <>
-        “{query}” does not stand on its own: it {completion.reason === "agreement" ? agrees : "asks for the same again, or of something else"}. <b>Completed</b> from what was said
-        before, it reads:
+        “{query}” does not stand on its own: it{" "}
+        {completion.reason === "agreement" ? agrees : "asks for the same again, or of something else"}. <b>Completed</b>{" "}
+        from what was said before, it reads:
       </>
     );
   }
   if (!noMatch) return <>The query finds tools by itself: with or without these turns, the result is the same.</>;
   return (
     <>
-      <b>Nothing is completed, so nothing is returned.</b> A query is completed when it agrees to what the agent proposed or to a call that waits, or when it asks for the same
-      again or of something else. This one does not, or what it goes on with leads to no tool.
+      <b>Nothing is completed, so nothing is returned.</b> A query is completed when it agrees to what the agent
+      proposed or to a call that waits, or when it asks for the same again or of something else. This one does not, or
+      what it goes on with leads to no tool.
     </>
   );
 }

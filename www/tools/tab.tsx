@@ -52,9 +52,12 @@ const VIEWS = [
 const VIEW_KEYS = VIEWS.map(({ key }) => key);
 
 async function sourcesOf(sample: Sample): Promise<ToolSource[]> {
-  if (sample === "poisoned") return [{ name: "made up", server: "poisoned", bytes: await fetchSample("poisoned.json") }];
+  if (sample === "poisoned")
+    return [{ name: "made up", server: "poisoned", bytes: await fetchSample("poisoned.json") }];
   const servers = sample === "all" ? SERVERS : [sample];
-  return Promise.all(servers.map(async (server) => ({ name: server, server, bytes: await fetchSample(`catalogs/${server}.json`) })));
+  return Promise.all(
+    servers.map(async (server) => ({ name: server, server, bytes: await fetchSample(`catalogs/${server}.json`) })),
+  );
 }
 
 export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
@@ -74,12 +77,24 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
   const below = isNarrow && details ? <div class="details below">{details}</div> : null;
 
   const load = async (sources: readonly ToolSource[]): Promise<void> => {
-    setCatalog(await give("tools.load", { which: "now", sources }, sources.map(({ bytes }) => bytes)));
+    setCatalog(
+      await give(
+        "tools.load",
+        { which: "now", sources },
+        sources.map(({ bytes }) => bytes),
+      ),
+    );
     setPlace(-1);
     setVersion((before) => before + 1);
   };
   const loadBefore = async (sources: readonly ToolSource[]): Promise<void> => {
-    setBefore(await give("tools.load", { which: "before", sources }, sources.map(({ bytes }) => bytes)));
+    setBefore(
+      await give(
+        "tools.load",
+        { which: "before", sources },
+        sources.map(({ bytes }) => bytes),
+      ),
+    );
     setVersion((before) => before + 1);
   };
   return (
@@ -120,7 +135,17 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
           <section aria-label="Tools" class="stack">
             <Tabs label="Tools" id="tview" tabs={VIEWS} selected={view} onSelect={setView} />
             <TabPanel id="tview" name="route" shown={view === "route"}>
-              {view === "route" && <RoutePanel catalog={catalog} version={version} said={said} isActive={isActive} selected={place} onTool={setPlace} details={below} />}
+              {view === "route" && (
+                <RoutePanel
+                  catalog={catalog}
+                  version={version}
+                  said={said}
+                  isActive={isActive}
+                  selected={place}
+                  onTool={setPlace}
+                  details={below}
+                />
+              )}
             </TabPanel>
             <TabPanel id="tview" name="gateway" shown={view === "gateway"}>
               {view === "gateway" && <GatewayPanel version={version} />}
@@ -134,8 +159,8 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
             <TabPanel id="tview" name="drift" shown={view === "drift"}>
               <div class="stack">
                 <p>
-                  A server may change its tools after you have approved them. Load how they were, and see what changed since, how risky each change is, and whether
-                  known queries now lead elsewhere.
+                  A server may change its tools after you have approved them. Load how they were, and see what changed
+                  since, how risky each change is, and whether known queries now lead elsewhere.
                 </p>
                 <h3>Compare with</h3>
                 <Sources
@@ -147,7 +172,13 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
                     if (key === "filesystem-before") {
                       await load(await sourcesOf("filesystem"));
                       setSample("filesystem");
-                      await loadBefore([{ name: "filesystem, altered copy", server: "filesystem", bytes: await fetchSample("filesystem-before.json") }]);
+                      await loadBefore([
+                        {
+                          name: "filesystem, altered copy",
+                          server: "filesystem",
+                          bytes: await fetchSample("filesystem-before.json"),
+                        },
+                      ]);
                     }
                     setBeforeSample(key);
                   }}

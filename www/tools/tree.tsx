@@ -44,7 +44,10 @@ export function Tree({ version, selected, onTool, details }: TreeProps): JSX.Ele
   };
   return (
     <div class="stack">
-      <p class="quiet small">The same tools in groups of a bounded size, by server and name: what a model or a person goes through who has no words for a query yet. Arrow keys move.</p>
+      <p class="quiet small">
+        The same tools in groups of a bounded size, by server and name: what a model or a person goes through who has no
+        words for a query yet. Arrow keys move.
+      </p>
       <ul role="tree" aria-label="Tools in groups" class="tree" ref={tree} onKeyDown={onKey} aria-busy={!root}>
         {root && <Children branch={root} node={null} selected={selected} onTool={onTool} details={details} isFirst />}
       </ul>
@@ -97,7 +100,11 @@ function Children({ branch, node, selected, onTool, details, isFirst = false }: 
               <span>{child.label}</span>
               {child.place === selected && details && (
                 // What is pressed in the details is nothing that the tree is asked for.
-                <div role="none" onClick={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
+                <div
+                  role="none"
+                  onClick={(event) => event.stopPropagation()}
+                  onKeyDown={(event) => event.stopPropagation()}
+                >
                   {details}
                 </div>
               )}
@@ -138,7 +145,14 @@ function Group({ label, names, items, node, selected, onTool, details, isFirst =
     setOpen(!isOpen);
   };
   return (
-    <li role="treeitem" aria-expanded={isOpen} aria-selected={false} tabIndex={isFirst ? 0 : -1} class="group" onClick={toggle}>
+    <li
+      role="treeitem"
+      aria-expanded={isOpen}
+      aria-selected={false}
+      tabIndex={isFirst ? 0 : -1}
+      class="group"
+      onClick={toggle}
+    >
       <span>
         <b>{label}</b>{" "}
         <span class="quiet small">

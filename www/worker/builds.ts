@@ -1,6 +1,14 @@
 // The prompts of the four phases, and the fate of every item in each.
 import { ContextWeaverError } from "contextweaver/slim";
-import type { BuildOptions, CandidateExplanation, ContextPack, Phase, RenderedItem, RunningStep, TakenBy } from "contextweaver/slim";
+import type {
+  BuildOptions,
+  CandidateExplanation,
+  ContextPack,
+  Phase,
+  RenderedItem,
+  RunningStep,
+  TakenBy,
+} from "contextweaver/slim";
 import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
 
@@ -8,7 +16,9 @@ export const PHASES = ["route", "call", "interpret", "answer"] as const satisfie
 
 /** What the page asks to be built. */
 export interface Request {
-  readonly phases: Readonly<Record<Phase, { readonly query: string; readonly budget: number; readonly values?: readonly string[] }>>;
+  readonly phases: Readonly<
+    Record<Phase, { readonly query: string; readonly budget: number; readonly values?: readonly string[] }>
+  >;
   /** Places of the items that must be there. */
   readonly pins: readonly number[];
   readonly header: string;
@@ -137,7 +147,11 @@ const entries = new Map<Phase, Entry>();
 /** Counts what changes the answers about a build. */
 let version = 0;
 /** Builds the phases whose request has changed. */
-export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[]; readonly refused: readonly RefusedPin[] } {
+export function build(request: Request): {
+  readonly version: number;
+  readonly phases: readonly PhaseView[];
+  readonly refused: readonly RefusedPin[];
+} {
   const present = log();
   const made = PHASES.map((phase) => {
     const { query, budget, values = [] } = request.phases[phase];
@@ -204,7 +218,11 @@ function refusedAt(error: unknown): number | undefined {
   return at === undefined ? undefined : Number(at);
 }
 
-function attempt(present: Log, options: BuildOptions, values: readonly string[]): { built: Built | undefined; view: PhaseView; error?: unknown } {
+function attempt(
+  present: Log,
+  options: BuildOptions,
+  values: readonly string[],
+): { built: Built | undefined; view: PhaseView; error?: unknown } {
   const { phase = "answer", budget_tokens: budget = 0 } = options;
   try {
     const pack = present.manager.build(options);
@@ -217,8 +235,26 @@ function attempt(present: Log, options: BuildOptions, values: readonly string[])
     };
     return { built, view: viewOf(present, built, values) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, named: 0, around: 0, included: 0, shares: [], free: 0, cut: 0, shortened: 0, whole: 0, rounding: 0, holds: [], running: null, left: [], warnings: [] };
-    const over = ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED" ? Number(error.details?.["over_by"]) : Number.NaN;
+    const nothing = {
+      prompt_tokens: 0,
+      named: 0,
+      around: 0,
+      included: 0,
+      shares: [],
+      free: 0,
+      cut: 0,
+      shortened: 0,
+      whole: 0,
+      rounding: 0,
+      holds: [],
+      running: null,
+      left: [],
+      warnings: [],
+    };
+    const over =
+      ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED"
+        ? Number(error.details?.["over_by"])
+        : Number.NaN;
     const needs = Number.isInteger(over) ? { needs: budget + over } : {};
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...needs, ...nothing }, error };
   }
@@ -313,7 +349,11 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
   if (rendered_as === "redacted") return { state: "redacted", reason: "text withheld", ...common };
   if (rendered_as === "stub") return { state: "summarised", reason: "named only", ...common };
   if (rendered_as === "excerpt") {
-    return { state: "summarised", reason: omitted ? `${omitted.toLocaleString("en")} characters left out` : "excerpt", ...common };
+    return {
+      state: "summarised",
+      reason: omitted ? `${omitted.toLocaleString("en")} characters left out` : "excerpt",
+      ...common,
+    };
   }
   if (present.digests.has(id)) return { state: "summarised", reason: "digest of a large result", ...common };
   return { state: "kept", reason: pinned ? "pinned" : (fate.taken_by ?? ""), ...common };

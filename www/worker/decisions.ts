@@ -1,6 +1,14 @@
 // A memory of decisions: asking it, its guardrails, how well confidence foretold outcomes, and how decisions are linked.
 import { DecisionStore } from "contextweaver/slim";
-import type { DecisionRecord, DecisionStakes, DecisionSummary, DecisionToolArguments, DecisionToolContents, DecisionToolName, RetrievalMode } from "contextweaver/slim";
+import type {
+  DecisionRecord,
+  DecisionStakes,
+  DecisionSummary,
+  DecisionToolArguments,
+  DecisionToolContents,
+  DecisionToolName,
+  RetrievalMode,
+} from "contextweaver/slim";
 import { decode } from "./read.ts";
 import { InputError, head, json, line, masked, safe } from "./text.ts";
 
@@ -45,7 +53,11 @@ function memory(): Loaded {
 }
 
 /** Runs a tool of the memory; what it says of wrong arguments is an error here. */
-async function call<N extends DecisionToolName>(store: DecisionStore, name: N, args: DecisionToolArguments[N]): Promise<DecisionToolContents[N]> {
+async function call<N extends DecisionToolName>(
+  store: DecisionStore,
+  name: N,
+  args: DecisionToolArguments[N],
+): Promise<DecisionToolContents[N]> {
   const { structuredContent, isError, content } = await store.callTool(name, args);
   if (isError || !structuredContent) throw new InputError(content.map(({ text }) => text).join("\n"));
   return structuredContent;
@@ -56,11 +68,18 @@ function load({ name, bytes }: { readonly name: string; readonly bytes: ArrayBuf
   const store = new DecisionStore();
   try {
     const report = store.import(decode(bytes));
-    if (store.size === 0) throw new InputError(report.errors[0] ? `no decision could be read: ${report.errors[0].message}` : "there is no decision in it");
+    if (store.size === 0)
+      throw new InputError(
+        report.errors[0] ? `no decision could be read: ${report.errors[0].message}` : "there is no decision in it",
+      );
     const next = read(store);
     loaded?.store.free();
     loaded = next;
-    return viewOf(name, next, report.errors.map(({ path, message }) => safe(`${path}: ${message}`)));
+    return viewOf(
+      name,
+      next,
+      report.errors.map(({ path, message }) => safe(`${path}: ${message}`)),
+    );
   } catch (error) {
     if (loaded?.store !== store) store.free();
     throw error;
@@ -87,17 +106,29 @@ function read(store: DecisionStore): Loaded {
 function ruleOf({ id, description, action, message: _, ...conditions }: Record<string, unknown>): Rule {
   const when = Object.entries(conditions)
     .filter(([key]) => /^(?:condition|require|scope)/.test(key))
-    .map(([key, value]) => `${key.replace(/^condition_/, "").replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`);
-  return { id: safe(String(id)), name: line(String(description ?? id), TITLE_CHARS), when: line(`${when.join(" and ") || "always"}: ${String(action ?? "")}`, TITLE_CHARS) };
+    .map(
+      ([key, value]) =>
+        `${key.replace(/^condition_/, "").replaceAll("_", " ")} ${typeof value === "string" ? value : JSON.stringify(value)}`,
+    );
+  return {
+    id: safe(String(id)),
+    name: line(String(description ?? id), TITLE_CHARS),
+    when: line(`${when.join(" and ") || "always"}: ${String(action ?? "")}`, TITLE_CHARS),
+  };
 }
 
 function viewOf(name: string, { records, rules }: Loaded, leftOut: readonly string[]): MemoryView {
   const reviewed = records.filter(({ outcome }) => outcome !== undefined).length;
   const many = (count: number, one: string): string => `${count.toLocaleString("en")} ${one}${count === 1 ? "" : "s"}`;
   return {
-    line: safe(`${name}: ${many(records.length, "decision")}, ${reviewed.toLocaleString("en")} with an outcome, ${many(rules.length, "guardrail")}.`),
+    line: safe(
+      `${name}: ${many(records.length, "decision")}, ${reviewed.toLocaleString("en")} with an outcome, ${many(rules.length, "guardrail")}.`,
+    ),
     decisions: records.length,
-    categories: [...new Set(records.map(({ category }) => category))].filter((each) => typeof each === "string").sort().map(safe),
+    categories: [...new Set(records.map(({ category }) => category))]
+      .filter((each) => typeof each === "string")
+      .sort()
+      .map(safe),
     leftOut: leftOut.slice(0, MAX_LEFT_OUT),
   };
 }
@@ -152,10 +183,23 @@ const HYBRID_WEIGHT = 0.7;
 const SUPERSEDED = 0.5;
 const FOUND = 8;
 
-async function ask({ query, mode, category }: { readonly query: string; readonly mode: RetrievalMode; readonly category: string }): Promise<Asked> {
+async function ask({
+  query,
+  mode,
+  category,
+}: {
+  readonly query: string;
+  readonly mode: RetrievalMode;
+  readonly category: string;
+}): Promise<Asked> {
   const present = memory();
   const filters = category === "" ? {} : { filters: { category: nameOf(present, category) } };
-  const { decisions, scores = {}, retrievalMode, warnings = [] } = await call(present.store, "query_decisions", { query, limit: FOUND, retrieval_mode: mode, ...filters });
+  const {
+    decisions,
+    scores = {},
+    retrievalMode,
+    warnings = [],
+  } = await call(present.store, "query_decisions", { query, limit: FOUND, retrieval_mode: mode, ...filters });
   return {
     mode: retrievalMode,
     found: decisions.map((found) => foundOf(present, found, retrievalMode, scores[found.id])),
@@ -168,12 +212,26 @@ function nameOf({ records }: Loaded, shown: string): string {
   return records.find(({ category }) => safe(category ?? "") === shown)?.category ?? shown;
 }
 
-function foundOf(present: Loaded, found: DecisionSummary, mode: RetrievalMode, scores: { semantic: number; keyword: number; combined: number } | undefined): FoundDecision {
+function foundOf(
+  present: Loaded,
+  found: DecisionSummary,
+  mode: RetrievalMode,
+  scores: { semantic: number; keyword: number; combined: number } | undefined,
+): FoundDecision {
   const isSuperseded = found.superseded === true;
-  const own = { ...lineOf(present, present.places.get(found.id) ?? -1), lessons: line(found.lessons ?? "", TITLE_CHARS), isSuperseded };
+  const own = {
+    ...lineOf(present, present.places.get(found.id) ?? -1),
+    lessons: line(found.lessons ?? "", TITLE_CHARS),
+    isSuperseded,
+  };
   const factor = isSuperseded ? SUPERSEDED : 1;
-  const { semantic, keyword, combined } = scores ?? { semantic: 1 - found.distance, keyword: 0, combined: 1 - found.distance };
-  const [meaning, words] = mode === "hybrid" ? [HYBRID_WEIGHT * semantic, (1 - HYBRID_WEIGHT) * keyword] : [semantic, keyword];
+  const { semantic, keyword, combined } = scores ?? {
+    semantic: 1 - found.distance,
+    keyword: 0,
+    combined: 1 - found.distance,
+  };
+  const [meaning, words] =
+    mode === "hybrid" ? [HYBRID_WEIGHT * semantic, (1 - HYBRID_WEIGHT) * keyword] : [semantic, keyword];
   return { ...own, score: combined * factor, meaning: meaning * factor, words: words * factor };
 }
 
@@ -188,7 +246,12 @@ export interface Checked {
   readonly rules: readonly RuleResult[];
 }
 
-async function check(action: { readonly description: string; readonly category: string; readonly stakes: DecisionStakes; readonly confidence: number }): Promise<Checked> {
+async function check(action: {
+  readonly description: string;
+  readonly category: string;
+  readonly stakes: DecisionStakes;
+  readonly confidence: number;
+}): Promise<Checked> {
   const present = memory();
   const category = action.category === "" ? {} : { category: nameOf(present, action.category) };
   const { allowed, violations, warnings } = await call(present.store, "check_action", { ...action, ...category });
@@ -198,7 +261,13 @@ async function check(action: { readonly description: string; readonly category: 
     said.delete(rule.id);
     return { ...rule, severity: result?.severity ?? "silent", message: masked(result?.message ?? "") };
   });
-  const more = [...said.values()].map(({ guardrailId, name, severity, message }) => ({ id: safe(guardrailId), name: safe(name), when: "", severity, message: masked(message) }));
+  const more = [...said.values()].map(({ guardrailId, name, severity, message }) => ({
+    id: safe(guardrailId),
+    name: safe(name),
+    when: "",
+    severity,
+    message: masked(message),
+  }));
   return { isAllowed: allowed, rules: [...rules, ...more] };
 }
 
@@ -215,17 +284,31 @@ export interface Calibration {
   readonly reviewed: number;
   readonly bins: readonly Bin[];
   /** Undefined while nothing has an outcome. */
-  readonly overall?: { readonly brier: number; readonly accuracy: number; readonly gap: number; readonly interpretation: string; readonly ece: number | null };
+  readonly overall?: {
+    readonly brier: number;
+    readonly accuracy: number;
+    readonly gap: number;
+    readonly interpretation: string;
+    readonly ece: number | null;
+  };
   readonly advice: readonly string[];
 }
 
 async function calibration(_: object): Promise<Calibration> {
-  const { overall, extended, recommendations } = await call(memory().store, "get_stats", { window: "all", min_decisions: 1 });
+  const { overall, extended, recommendations } = await call(memory().store, "get_stats", {
+    window: "all",
+    min_decisions: 1,
+  });
   const { bins = [], ece = null } = (extended ?? {}) as unknown as { bins?: readonly Bin[]; ece?: number | null };
   const advice = recommendations.map(({ message }) => safe(message));
   if (!overall) return { reviewed: 0, bins: [], advice };
   const { brierScore: brier, accuracy, calibrationGap: gap, interpretation } = overall;
-  return { reviewed: overall.reviewedDecisions, bins, overall: { brier, accuracy, gap, interpretation: interpretation.replaceAll("_", " "), ece }, advice };
+  return {
+    reviewed: overall.reviewedDecisions,
+    bins,
+    overall: { brier, accuracy, gap, interpretation: interpretation.replaceAll("_", " "), ece },
+    advice,
+  };
 }
 
 /** Decisions that are linked, in the order of their dates. */
@@ -260,7 +343,12 @@ export interface DecisionView extends DecisionLine {
   readonly reasons: readonly { readonly type: string; readonly text: string }[];
   readonly tags: readonly string[];
   readonly lessons: string;
-  readonly links: readonly { readonly place: number; readonly title: string; readonly type: string; readonly isOutgoing: boolean }[];
+  readonly links: readonly {
+    readonly place: number;
+    readonly title: string;
+    readonly type: string;
+    readonly isOutgoing: boolean;
+  }[];
   readonly record: string;
 }
 

@@ -18,7 +18,14 @@ export interface Searched {
 /** Whom the gateway takes the page for. */
 const SESSION = "page";
 
-let made: { readonly of: Loaded; readonly runtime: GatewayRuntime; readonly all: Searched["all"]; readonly held: readonly string[] } | undefined;
+let made:
+  | {
+      readonly of: Loaded;
+      readonly runtime: GatewayRuntime;
+      readonly all: Searched["all"];
+      readonly held: readonly string[];
+    }
+  | undefined;
 
 /** The gateway over the loaded tools; each namespace stands for a server. */
 function gateway(): NonNullable<typeof made> {
@@ -47,8 +54,18 @@ const serverName = (namespace: string): string => namespace.replace(/[^\w.-]+/g,
 function search({ query }: { readonly query: string }): Searched {
   const { runtime, all, held } = gateway();
   const { tools } = runtime.listTools(SESSION);
-  const listed = { names: tools.map(({ name }) => safe(String(name))), tokens: countTokens(JSON.stringify(tools)), json: json(tools) };
-  const step = runtime.beginCall({ session: SESSION, name: "search_tools", arguments: { query }, can_confirm: false, now_ms: 0 });
+  const listed = {
+    names: tools.map(({ name }) => safe(String(name))),
+    tokens: countTokens(JSON.stringify(tools)),
+    json: json(tools),
+  };
+  const step = runtime.beginCall({
+    session: SESSION,
+    name: "search_tools",
+    arguments: { query },
+    can_confirm: false,
+    now_ms: 0,
+  });
   if (!("reply" in step)) throw new InputError("the gateway did not answer the search itself");
   const { content } = step.reply as { content?: readonly { readonly text?: string }[] };
   const text = (content ?? []).map((part) => part.text ?? "").join("\n");

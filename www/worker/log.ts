@@ -57,7 +57,11 @@ export class Log {
   whole!: number | null;
   readonly #lines = new Map<number, string>();
 
-  constructor(public transcript: Transcript, readonly settings: Settings, readonly given?: GivenManager) {
+  constructor(
+    public transcript: Transcript,
+    readonly settings: Settings,
+    readonly given?: GivenManager,
+  ) {
     this.manager = given?.manager ?? ingested(transcript, settings);
     this.items = [...this.manager.events.list()];
     if (this.items.length === 0) throw new InputError("there is no item in it");
@@ -78,7 +82,8 @@ export class Log {
       const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
       this.sizes = new Map(explanation?.candidates.map(({ item_id, tokens }) => [item_id, tokens ?? 0]));
       this.tokens = stats.prompt_tokens ?? null;
-      const outside = explanation?.candidates.reduce((sum, { included, tokens = 0 }) => sum + (included ? 0 : tokens), 0) ?? 0;
+      const outside =
+        explanation?.candidates.reduce((sum, { included, tokens = 0 }) => sum + (included ? 0 : tokens), 0) ?? 0;
       this.whole = this.tokens === null ? null : this.tokens - stats.header_footer_tokens + outside;
     } catch {
       // More than a budget can be.
@@ -101,7 +106,10 @@ export class Log {
     const { given } = this;
     if (given) {
       const { copy } = given;
-      if (!copy) throw new InputError("this manager cannot be tried out: it has functions of its own, or its prompt goes on with the one before");
+      if (!copy)
+        throw new InputError(
+          "this manager cannot be tried out: it has functions of its own, or its prompt goes on with the one before",
+        );
       return (asked) => copy.build(asked);
     }
     if (!this.settings.running) return (asked) => this.manager.build(asked);
@@ -165,7 +173,11 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
   const { envelopes } = manager.toJSON();
   const isDigest = ([, { firewall_stats }]: [string, { firewall_stats?: { triggered: boolean } }]): boolean =>
     firewall_stats?.triggered === true;
-  return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
+  return new Set(
+    Object.entries(envelopes)
+      .filter(isDigest)
+      .map(([id]) => id),
+  );
 }
 
 let present: Log | undefined;
@@ -194,7 +206,8 @@ function overview(of: Log): Overview {
   const { items, tokens, transcript, settings } = of;
   const count = `${items.length.toLocaleString("en")} ${items.length === 1 ? "item" : "items"}`;
   const warnings = transcript.warnings.slice(0, MAX_WARNINGS).map(safe);
-  if (transcript.warnings.length > warnings.length) warnings.push(`and ${transcript.warnings.length - warnings.length} more`);
+  if (transcript.warnings.length > warnings.length)
+    warnings.push(`and ${transcript.warnings.length - warnings.length} more`);
   const last = items.findLastIndex(({ kind }) => kind === "user_turn");
   return {
     line: safe([`${name}: ${count}.`, ...told(settings)].join(" ")),
@@ -203,7 +216,10 @@ function overview(of: Log): Overview {
     key: transcript.key ?? "",
     lastTurn: last < 0 ? "" : of.line(last),
     items: items.length,
-    largest: items.reduce((best, { id }, place) => ((of.sizes.get(id) ?? 0) > (of.sizes.get(items[best]?.id ?? "") ?? 0) ? place : best), 0),
+    largest: items.reduce(
+      (best, { id }, place) => ((of.sizes.get(id) ?? 0) > (of.sizes.get(items[best]?.id ?? "") ?? 0) ? place : best),
+      0,
+    ),
     tokens,
     warnings,
   };
@@ -211,12 +227,21 @@ function overview(of: Log): Overview {
 
 /** The settings that are not as they were. */
 function told({ redact, rules }: Settings): string[] {
-  const parts = [redact && "Sensitive items are redacted.", rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept.")];
+  const parts = [
+    redact && "Sensitive items are redacted.",
+    rules !== DEFAULTS.rules && (rules ? "Rules of the user are kept." : "Rules of the user are not kept."),
+  ];
   return parts.filter((part) => part !== false);
 }
 
 /** Takes the session that is opened, or says what is wrong with it and keeps the log that is there. */
-export async function load({ conversation, settings }: { readonly conversation: number; readonly settings?: Settings }): Promise<Overview> {
+export async function load({
+  conversation,
+  settings,
+}: {
+  readonly conversation: number;
+  readonly settings?: Settings;
+}): Promise<Overview> {
   const from = await source(conversation);
   const next = new Log("text" in from ? read(from.text) : ofMessages(from.messages), settings ?? DEFAULTS);
   name = from.name;

@@ -64,7 +64,10 @@ scope.onmessage = async ({ data: { id, name, args } }) => {
     await Promise.all(needs(name).map(started));
   } catch (error) {
     // Nothing of this text comes from outside, and what cleans text is in the modules.
-    scope.postMessage({ id, problem: { message: `The modules of the page could not be loaded. ${String(error)}`, code: "PAGE" } });
+    scope.postMessage({
+      id,
+      problem: { message: `The modules of the page could not be loaded. ${String(error)}`, code: "PAGE" },
+    });
     return;
   }
   try {

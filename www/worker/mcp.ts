@@ -1,5 +1,13 @@
 // Records of the Model Context Protocol and what they become.
-import { MetaPolicy, ToolCallContext, countTokens, mcpResultToEnvelope, mcpToolToSelectable, selectableToMcpTool, toMcpMeta } from "contextweaver/slim";
+import {
+  MetaPolicy,
+  ToolCallContext,
+  countTokens,
+  mcpResultToEnvelope,
+  mcpToolToSelectable,
+  selectableToMcpTool,
+  toMcpMeta,
+} from "contextweaver/slim";
 import type { McpRevision, McpToolRecord } from "contextweaver/slim";
 import { parse } from "./read.ts";
 import { InputError, MASKED_CHARS, head, json, line, partOf, masked, safe, type Part } from "./text.ts";
@@ -72,7 +80,8 @@ export interface McpResultView {
 }
 
 /** What a browser may be handed as a picture or a sound. The bytes are never opened as a document. */
-const PLAYABLE = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio\/(?:mpeg|mp4|ogg|wav|x-wav|wave|webm|aac|flac))$/;
+const PLAYABLE =
+  /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio\/(?:mpeg|mp4|ogg|wav|x-wav|wave|webm|aac|flac))$/;
 
 function result({ text, tool, revision }: { text: string; tool: string; revision: McpRevision | "" }): McpResultView {
   const options = revision === "" ? {} : { revision };
@@ -101,7 +110,8 @@ const COUNTED_CHARS = 2 ** 20;
 
 function tokensOf(text: string): number {
   let tokens = 0;
-  for (let at = 0; at < text.length; at += COUNTED_CHARS) tokens += countTokens(text.slice(at, at + COUNTED_CHARS).toWellFormed());
+  for (let at = 0; at < text.length; at += COUNTED_CHARS)
+    tokens += countTokens(text.slice(at, at + COUNTED_CHARS).toWellFormed());
   return tokens;
 }
 
@@ -114,7 +124,8 @@ function cut(_: string, value: unknown): unknown {
   return `${head(masked(value.slice(0, MASKED_CHARS).toWellFormed()), isBase64 ? 40 : SHOWN_CHARS)}… (${value.length.toLocaleString("en")} characters)`;
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 /** Any of these makes an object a result of `tools/call`; the package makes an envelope of every object. */
 const OF_RESULT = ["content", "structuredContent", "isError", "resultType", "task"];
 
@@ -123,7 +134,8 @@ function resultOf(value: unknown): Record<string, unknown> {
   if (!isRecord(value)) throw new InputError("a result is a JSON object");
   const isBare = OF_RESULT.some((key) => key in value);
   if (!isBare && isRecord(value["error"])) throw new InputError(rpcError(value["error"]));
-  if (!isBare && "method" in value) throw new InputError("it is a message of JSON-RPC, but no answer: a request or a notification");
+  if (!isBare && "method" in value)
+    throw new InputError("it is a message of JSON-RPC, but no answer: a request or a notification");
   const inner = !isBare && "result" in value ? value["result"] : value;
   if (!isRecord(inner) || !OF_RESULT.some((key) => key in inner)) {
     throw new InputError("it is no result of tools/call: it has neither `content` nor `structuredContent`");
@@ -160,20 +172,33 @@ export interface MetaRequest {
 export interface MetaView {
   /** `_meta` as it crosses, or nothing. */
   readonly meta: string | null;
-  readonly entries: readonly { readonly key: string; readonly isSecret: boolean; readonly crosses: boolean; readonly why: string }[];
+  readonly entries: readonly {
+    readonly key: string;
+    readonly isSecret: boolean;
+    readonly crosses: boolean;
+    readonly why: string;
+  }[];
   readonly warnings: readonly Warning[];
 }
 
-const listed = (text: string): string[] => text.split(/[\n,]/).map((key) => key.trim()).filter(Boolean);
+const listed = (text: string): string[] =>
+  text
+    .split(/[\n,]/)
+    .map((key) => key.trim())
+    .filter(Boolean);
 
 function meta(request: MetaRequest): MetaView {
   const value = parse(request.context);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new InputError("the context is no JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new InputError("the context is no JSON object");
   const context = ToolCallContext.of(value as Record<string, unknown>);
   const keys = listed(request.keys);
   const policy = policyOf(request, keys);
   const warnings: Warning[] = [];
-  const options = { onWarning: (warning: Warning) => void warnings.push(warning), ...(request.prefix !== "" && { prefix: request.prefix }) };
+  const options = {
+    onWarning: (warning: Warning) => void warnings.push(warning),
+    ...(request.prefix !== "" && { prefix: request.prefix }),
+  };
   const crossing = toMcpMeta(context, policy, options);
   const entries = context.keys().map((key) => {
     const isSecret = context.isSecret(key);
@@ -191,10 +216,19 @@ function policyOf({ policy, secrets }: MetaRequest, keys: readonly string[]): Me
 }
 
 function alone(context: ToolCallContext, key: string, policy: MetaPolicy, prefix: string): boolean {
-  return toMcpMeta(context.pick([key]), policy, { onWarning: () => undefined, ...(prefix !== "" && { prefix }) }) !== undefined;
+  return (
+    toMcpMeta(context.pick([key]), policy, { onWarning: () => undefined, ...(prefix !== "" && { prefix }) }) !==
+    undefined
+  );
 }
 
-function reasonOf({ policy }: MetaRequest, keys: readonly string[], key: string, isSecret: boolean, crosses: boolean): string {
+function reasonOf(
+  { policy }: MetaRequest,
+  keys: readonly string[],
+  key: string,
+  isSecret: boolean,
+  crosses: boolean,
+): string {
   if (policy === "none") return "no policy, so nothing leaves";
   if (crosses) return isSecret ? "a secret that is named as one" : policy === "allow" ? "on the list" : "not held back";
   if (policy === "allow" && !keys.includes(key)) return "not on the list";

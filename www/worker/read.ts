@@ -42,7 +42,8 @@ export function read(text: string): Transcript {
   if (value === undefined || isItem(value)) return session(text);
   const found: Partial<FoundMessages> = findMessages(value) ?? {};
   const format = formOf(value) ?? found.format ?? "openai-chat";
-  if (format === "session") return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
+  if (format === "session")
+    return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
   const { messages, options, key } = listOf(value, format, found);
   const { items, warnings } = messagesToItems(messages, format, options);
@@ -52,7 +53,11 @@ export function read(text: string): Transcript {
 /** Makes items of the messages of a recorded session. */
 export function ofMessages(messages: readonly unknown[]): Transcript {
   const { items, warnings } = messagesToItems(messages, "openai-chat");
-  return { format: "openai-chat", items, warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`) };
+  return {
+    format: "openai-chat",
+    items,
+    warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`),
+  };
 }
 
 /** The text as one JSON value, if it is one. */
@@ -66,7 +71,8 @@ function whole(text: string): unknown {
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-const isItem = (value: unknown): boolean => isRecord(value) && ("kind" in value || "text" in value) && !("role" in value);
+const isItem = (value: unknown): boolean =>
+  isRecord(value) && ("kind" in value || "text" in value) && !("role" in value);
 
 /** A list of items as the lines of a session. */
 function asLines(value: unknown): string {
@@ -110,7 +116,11 @@ function withLines(error: ContextWeaverError): Error {
 }
 
 /** The messages of a request or a bare list, with the instructions beside them. */
-function listOf(value: unknown, format: MessageFormat, { list, system }: Partial<FoundMessages>): { messages: readonly unknown[]; options: ReadMessagesOptions; key: string } {
+function listOf(
+  value: unknown,
+  format: MessageFormat,
+  { list, system }: Partial<FoundMessages>,
+): { messages: readonly unknown[]; options: ReadMessagesOptions; key: string } {
   const record = isRecord(value) ? value : {};
   const messages = Array.isArray(value) ? value : list && record[list];
   if (!Array.isArray(messages)) throw new InputError("there is no list of messages in it, or more than one");

@@ -123,9 +123,13 @@ export function item({ phase, place, part = 0 }: { phase: Phase; place: number; 
   const fate = build?.fates.get(id);
   const sensitivity = sensitivityOf(present, phase, place);
   const candidates = build?.pack.explanation?.candidates ?? [];
-  const block = fate && fate.score !== null ? candidates.filter((each) => each.score !== null && each.unit === fate.unit) : [];
+  const block =
+    fate && fate.score !== null ? candidates.filter((each) => each.score !== null && each.unit === fate.unit) : [];
   const mates = block.filter(({ item_id }) => item_id !== id);
-  const lead = block.reduce<CandidateExplanation | undefined>((best, each) => ((each.score ?? 0) > (best?.score ?? -1) ? each : best), undefined);
+  const lead = block.reduce<CandidateExplanation | undefined>(
+    (best, each) => ((each.score ?? 0) > (best?.score ?? -1) ? each : best),
+    undefined,
+  );
   const ranks = build ? ranksOf(build) : [];
   const final = build ? fateOf(present, build, place) : NO_FATE;
   const isWithheld = present.withheld(place) || present.withheld(place, sensitivity as StoredItem["sensitivity"]);
@@ -170,7 +174,9 @@ const decoder = new TextDecoder();
 /** The section of an item in the prompt, without the blank lines around it. */
 function shownOf({ forms, bytes }: Built, id: string): Part | null {
   const form = forms.get(id);
-  return form ? partOf(masked(decoder.decode(bytes.subarray(form.start, form.end)).replace(/^\n+|\n+$/g, "")), 0) : null;
+  return form
+    ? partOf(masked(decoder.decode(bytes.subarray(form.start, form.end)).replace(/^\n+|\n+$/g, "")), 0)
+    : null;
 }
 
 function inPhase(present: Log, phase: Phase, place: number): ItemView["phases"][number] {
@@ -183,6 +189,7 @@ function inPhase(present: Log, phase: Phase, place: number): ItemView["phases"][
 let text: { of: Log; place: number; shown: string } | undefined;
 
 function textOf(present: Log, place: number, part: number): Part {
-  if (text?.of !== present || text.place !== place) text = { of: present, place, shown: masked(present.item(place).text) };
+  if (text?.of !== present || text.place !== place)
+    text = { of: present, place, shown: masked(present.item(place).text) };
   return partOf(text.shown, part);
 }

@@ -27,7 +27,10 @@ export interface RulesView {
 }
 
 /** The rules of a manager; `placeOf` says where an item is in the log. */
-export function rulesOf(manager: Pick<ContextManager, "rules">, placeOf: (id: string) => number | undefined): readonly RuleView[] {
+export function rulesOf(
+  manager: Pick<ContextManager, "rules">,
+  placeOf: (id: string) => number | undefined,
+): readonly RuleView[] {
   const all = manager.rules();
   const view = ({ id, text, kind, state, why, item_id, said, replaced_by }: StandingRule): RuleView => ({
     id: safe(id),

@@ -67,25 +67,45 @@ let opening = { count: 0, chosen: 0 };
 export const opened = (): typeof opening => opening;
 
 /** Opens a file, or says what it is and keeps the one that is there. `as` is the format that was asked for. */
-export async function open({ name, file, as }: { readonly name: string; readonly file: Blob; readonly as?: string | undefined }): Promise<SessionView> {
+export async function open({
+  name,
+  file,
+  as,
+}: {
+  readonly name: string;
+  readonly file: Blob;
+  readonly as?: string | undefined;
+}): Promise<SessionView> {
   const recording = await readRecording(chunksOf(file), name, as);
   const isUnknown = recording.agent === undefined;
   // What a prompt is made of, such as a snapshot without a turn, may have no call.
-  if (isUnknown || recording.conversations.length === 0) throw new InputError(reasonOf(recording), file.size > 0 ? formats() : undefined);
+  if (isUnknown || recording.conversations.length === 0)
+    throw new InputError(reasonOf(recording), file.size > 0 ? formats() : undefined);
   [present, player] = [{ name, file, recording }, undefined];
   const { agent = "", conversations, problems, problem_count } = recording;
-  const chosen = Math.max(0, conversations.reduce((best, each, at) => (each.calls > (conversations[best]?.calls ?? 0) ? at : best), 0));
+  const chosen = Math.max(
+    0,
+    conversations.reduce((best, each, at) => (each.calls > (conversations[best]?.calls ?? 0) ? at : best), 0),
+  );
   opening = { count: opening.count + 1, chosen };
   return {
     file: safe(name),
     agent: AGENTS[agent] ?? agent,
-    conversations: conversations.map(({ session, calls, parent }) => ({ name: line(session, 60), calls, isSubagent: parent !== undefined })),
+    conversations: conversations.map(({ session, calls, parent }) => ({
+      name: line(session, 60),
+      calls,
+      isSubagent: parent !== undefined,
+    })),
     chosen,
     isOnePrompt: (conversations[chosen]?.calls ?? 0) === 0,
-    hasModels: conversations.some(({ events }) => events.some((event) => event.kind === "call" && event.call.model !== undefined)),
+    hasModels: conversations.some(({ events }) =>
+      events.some((event) => event.kind === "call" && event.call.model !== undefined),
+    ),
     budget: budgetFor(conversation(chosen)),
     budgets: usualBudgets(conversation(chosen)),
-    problems: problems.slice(0, MAX_PROBLEMS).map(({ line: at, reason }) => safe(at === undefined ? reason : `line ${at}: ${reason}`)),
+    problems: problems
+      .slice(0, MAX_PROBLEMS)
+      .map(({ line: at, reason }) => safe(at === undefined ? reason : `line ${at}: ${reason}`)),
     problemCount: problem_count,
   };
 }
@@ -96,7 +116,9 @@ function usualBudgets({ account }: RecordedConversation): readonly number[] {
 }
 
 function reasonOf({ otherwise, problems, problem_count: count }: Recording): string {
-  const told = problems.slice(0, MAX_PROBLEMS).map(({ line: at, reason }) => (at === undefined ? reason : `line ${at}: ${reason}`));
+  const told = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ line: at, reason }) => (at === undefined ? reason : `line ${at}: ${reason}`));
   if (count > told.length) told.push(`and ${(count - told.length).toLocaleString("en")} more`);
   return [otherwise ?? "There is no message in it.", ...told].join("\n");
 }
@@ -121,11 +143,30 @@ export type TapeView = Omit<Tape, "report"> & {
 };
 
 /** Plays a conversation at a budget. `model` is whose prices are taken where calls name no model; empty for none. */
-export function tape({ conversation: at, budget, model }: { readonly conversation: number; readonly budget: number; readonly model: string }): TapeView {
+export function tape({
+  conversation: at,
+  budget,
+  model,
+}: {
+  readonly conversation: number;
+  readonly budget: number;
+  readonly model: string;
+}): TapeView {
   const { name = "", recording } = present ?? {};
-  player = new TapePlayer(conversation(at), { file: name, agent: recording?.agent ?? "", budget, model: model === "" ? undefined : model });
+  player = new TapePlayer(conversation(at), {
+    file: name,
+    agent: recording?.agent ?? "",
+    budget,
+    model: model === "" ? undefined : model,
+  });
   const { report: _, ...view } = player.tape;
-  return { ...view, task: safe(view.task), calls: view.calls.map((call) => ({ ...call, model: safe(call.model) })), conversation: at, prices: model };
+  return {
+    ...view,
+    task: safe(view.task),
+    calls: view.calls.map((call) => ({ ...call, model: safe(call.model) })),
+    conversation: at,
+    prices: model,
+  };
 }
 
 function played(): TapePlayer {
@@ -170,8 +211,11 @@ const TEXT = 1200;
 const MAX_LEFT = 40;
 
 function textOf({ content, tool_calls: calls = [] }: ChatMessage): string {
-  const said = typeof content === "string" ? content : (content ?? []).map(({ text, type }) => text ?? `[${type}]`).join("\n");
-  return [said, ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)].filter((text) => text !== "").join("\n");
+  const said =
+    typeof content === "string" ? content : (content ?? []).map(({ text, type }) => text ?? `[${type}]`).join("\n");
+  return [said, ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)]
+    .filter((text) => text !== "")
+    .join("\n");
 }
 
 function whoOf({ role, tool_calls: calls = [] }: ChatMessage): string {
@@ -203,14 +247,28 @@ export function call({ number }: { readonly number: number }): CallView {
   const largest = [...left].sort((a, b) => b.tokens - a.tokens);
   return {
     number,
-    pieces: messages.map(({ message, state, tokens }, place) => ({ place, state, who: whoOf(message), tokens, line: line(textOf(message), LINE) })),
+    pieces: messages.map(({ message, state, tokens }, place) => ({
+      place,
+      state,
+      who: whoOf(message),
+      tokens,
+      line: line(textOf(message), LINE),
+    })),
     left: largest.slice(0, MAX_LEFT).map(leftView),
     leftMore: Math.max(0, left.length - MAX_LEFT),
   };
 }
 
 /** The text of a message of a prompt. */
-export function text({ number, place, part }: { readonly number: number; readonly place: number; readonly part: number }): Part {
+export function text({
+  number,
+  place,
+  part,
+}: {
+  readonly number: number;
+  readonly place: number;
+  readonly part: number;
+}): Part {
   const found = played().prompt(number).messages[place];
   if (!found) throw new InputError("there is no such message");
   return partOf(masked(textOf(found.message)), part);
@@ -239,7 +297,10 @@ export function cuts(_: { readonly key: string }): readonly CutView[] {
       handles: handles.length,
       named: left.filter(({ named, handle }) => named !== undefined && handle === undefined).length,
       back: left.filter(({ back }) => back !== undefined).length,
-      largest: [...left].sort((a, b) => b.tokens - a.tokens).slice(0, 2).map((each) => leftView(each).label),
+      largest: [...left]
+        .sort((a, b) => b.tokens - a.tokens)
+        .slice(0, 2)
+        .map((each) => leftView(each).label),
     };
   });
 }
@@ -248,11 +309,17 @@ export function cuts(_: { readonly key: string }): readonly CutView[] {
 const isStub = (message: ChatMessage): boolean => textOf(message).length < 120 && textOf(message).includes("artifact:");
 
 /** What one prompt is made of: the text of the file where all of it is items or messages, else the conversation as it ended. */
-export async function source(at: number): Promise<{ readonly name: string; readonly text: string } | { readonly name: string; readonly messages: readonly ChatMessage[] }> {
+export async function source(
+  at: number,
+): Promise<
+  | { readonly name: string; readonly text: string }
+  | { readonly name: string; readonly messages: readonly ChatMessage[] }
+> {
   if (!present) throw new InputError("no session is opened");
   const { name, file, recording } = present;
   const isWhole = recording.problems.every(({ line: at }) => at === undefined);
-  if (isWhole && AS_THEY_ARE.includes(recording.agent ?? "") && file.size <= MAX_TEXT) return { name, text: await file.text() };
+  if (isWhole && AS_THEY_ARE.includes(recording.agent ?? "") && file.size <= MAX_TEXT)
+    return { name, text: await file.text() };
   return { name, messages: ended(conversation(at).events) };
 }
 

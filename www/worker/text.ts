@@ -17,7 +17,10 @@ export interface Format {
 
 /** Something is wrong with what was given to the page itself. */
 export class InputError extends Error {
-  constructor(message: string, readonly formats?: readonly Format[]) {
+  constructor(
+    message: string,
+    readonly formats?: readonly Format[],
+  ) {
     super(message);
   }
 }

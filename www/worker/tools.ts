@@ -1,6 +1,14 @@
 // Catalogs of tools: choosing, browsing, linting, comparing.
 import { Catalog, Router } from "contextweaver/slim";
-import type { BrowsePage, CatalogDiff, CatalogFinding, JsonObject, RouteResult, SelectableItem, StoredTool } from "contextweaver/slim";
+import type {
+  BrowsePage,
+  CatalogDiff,
+  CatalogFinding,
+  JsonObject,
+  RouteResult,
+  SelectableItem,
+  StoredTool,
+} from "contextweaver/slim";
 import { decode, parse } from "./read.ts";
 import { InputError, head, json, line, masked, safe } from "./text.ts";
 import { type Said, saidOf, turnsOf } from "./turns.ts";
@@ -53,12 +61,17 @@ function side(which: Side): Loaded {
 /** The tools that are routed. */
 export const catalogOf = (): Loaded => side("now");
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Tools of one file: what a server answered to `tools/list`, a catalog, or a list of either. */
-function toolsOf({ bytes, server }: ToolSource): { items: readonly SelectableItem[]; findings: readonly CatalogFinding[] } {
+function toolsOf({ bytes, server }: ToolSource): {
+  items: readonly SelectableItem[];
+  findings: readonly CatalogFinding[];
+} {
   const value = parse(decode(bytes));
-  const list = isRecord(value) && Array.isArray(value["items"]) ? value["items"] : Array.isArray(value) ? value : undefined;
+  const list =
+    isRecord(value) && Array.isArray(value["items"]) ? value["items"] : Array.isArray(value) ? value : undefined;
   if (list?.every((item) => isRecord(item) && "kind" in item)) {
     const catalog = new Catalog(list as SelectableItem[], { on_invalid: "report" });
     return taken(catalog);
@@ -74,7 +87,10 @@ function taken(catalog: Catalog): { items: readonly SelectableItem[]; findings: 
 
 function load({ which, sources }: { which: Side; sources: readonly ToolSource[] }): CatalogView {
   const read = sources.map(toolsOf);
-  const catalog = new Catalog(read.flatMap(({ items }) => items), { on_invalid: "report" });
+  const catalog = new Catalog(
+    read.flatMap(({ items }) => items),
+    { on_invalid: "report" },
+  );
   if (catalog.size === 0) throw new InputError("there is no tool in it");
   const items = catalog.items();
   const places = new Map(items.map(({ id }, place) => [id, place]));
@@ -153,12 +169,17 @@ interface RouteRequest {
 
 function route({ query, said, top, namespace, budget }: RouteRequest): Routed {
   const { router, items, places } = side("now");
-  const filters = namespace === "" ? {} : { allowed_namespaces: items.map((item) => item.namespace).filter((each) => safe(each) === namespace) };
+  const filters =
+    namespace === ""
+      ? {}
+      : { allowed_namespaces: items.map((item) => item.namespace).filter((each) => safe(each) === namespace) };
   const conversation = turnsOf(said);
   const result = router.route(query, { top_k: top, debug: true, conversation, ...filters });
   const packed = router.packCards(result, { budget_tokens: budget });
   const cards = new Map(packed.cards.map((card) => [card.id, card]));
-  const ranked = result.candidate_ids.map((id, rank) => rankedOf(result, rank, items[places.get(id) ?? 0], places.get(id) ?? 0, query, cards.get(id)?.safety));
+  const ranked = result.candidate_ids.map((id, rank) =>
+    rankedOf(result, rank, items[places.get(id) ?? 0], places.get(id) ?? 0, query, cards.get(id)?.safety),
+  );
   return {
     ranked,
     said: saidOf(query, conversation, result.completion),
@@ -182,7 +203,14 @@ function asWritten(term: string, query: string): string {
     .join(" ");
 }
 
-function rankedOf(result: RouteResult, rank: number, tool: StoredTool | undefined, place: number, query: string, safety = ""): Ranked {
+function rankedOf(
+  result: RouteResult,
+  rank: number,
+  tool: StoredTool | undefined,
+  place: number,
+  query: string,
+  safety = "",
+): Ranked {
   if (!tool) throw new InputError("there is no such tool");
   const match = result.trace.extra.matches?.[rank];
   const { completion } = result;
@@ -257,7 +285,8 @@ function firstNames(router: Router, path: string, wanted = NAMES): string[] {
   const found: string[] = [];
   for (const child of router.browse({ path, limit: wanted }).children) {
     if (found.length >= wanted) break;
-    if (child.kind === "node" && child.path !== undefined) found.push(...firstNames(router, child.path, wanted - found.length));
+    if (child.kind === "node" && child.path !== undefined)
+      found.push(...firstNames(router, child.path, wanted - found.length));
     else found.push(safe(child.label));
   }
   return found.slice(0, wanted);
@@ -299,9 +328,16 @@ function lint(_: object): Linted {
   const now = side("now");
   const before = loaded.get("before");
   const found = now.catalog.lint(before ? { pinned: before.catalog.pin() } : {});
-  const counts = SEVERITIES.map((severity) => ({ severity, count: found.filter((finding) => finding.severity === severity).length }));
+  const counts = SEVERITIES.map((severity) => ({
+    severity,
+    count: found.filter((finding) => finding.severity === severity).length,
+  }));
   const findings = SEVERITIES.flatMap((severity) => found.filter((finding) => finding.severity === severity));
-  return { findings: shownFindings(now, findings), total: found.length, counts: counts.filter(({ count }) => count > 0) };
+  return {
+    findings: shownFindings(now, findings),
+    total: found.length,
+    counts: counts.filter(({ count }) => count > 0),
+  };
 }
 
 export interface Drift {
@@ -311,7 +347,13 @@ export interface Drift {
   readonly changed: readonly {
     readonly id: string;
     readonly risk: string;
-    readonly changes: readonly { readonly path: string; readonly risk: string; readonly effect: string; readonly before: string; readonly after: string }[];
+    readonly changes: readonly {
+      readonly path: string;
+      readonly risk: string;
+      readonly effect: string;
+      readonly before: string;
+      readonly after: string;
+    }[];
   }[];
   /** Queries whose first tool is another one. */
   readonly moved: readonly { readonly query: string; readonly before: string; readonly after: string }[];
@@ -341,7 +383,11 @@ function drift({ queries }: { queries: readonly string[] }): Drift {
   };
 }
 
-function changeOf(before: Loaded, now: Loaded, { id, risk, changes }: CatalogDiff["changed"][number]): Drift["changed"][number] {
+function changeOf(
+  before: Loaded,
+  now: Loaded,
+  { id, risk, changes }: CatalogDiff["changed"][number],
+): Drift["changed"][number] {
   const [was, is] = [before, now].map(({ items, places }) => items[places.get(id) ?? -1]);
   return {
     id: safe(id),
@@ -361,7 +407,8 @@ function valueAt(tool: StoredTool | undefined, path: string): string {
   let value: unknown = tool;
   for (const token of path.split("/").slice(1)) {
     const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    value = typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, key) ? (value as JsonObject)[key] : undefined;
   }
   if (value === undefined) return "";
   return line(typeof value === "string" ? value : JSON.stringify(value), 300);

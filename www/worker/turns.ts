@@ -39,7 +39,9 @@ function written(turns: readonly RouteTurn[]): string {
     .map(({ kind, text = "", tool, is_open: isOpen = false }) => {
       if (kind === "tool_call") return `${isOpen ? "waiting call" : "call"}: ${safe(tool ?? "")}`;
       // What is indented begins no turn.
-      return `${kind === "user_turn" ? "user" : "agent"}: ${safe(text).trim().replace(/\s*\n\s*/g, "\n  ")}`;
+      return `${kind === "user_turn" ? "user" : "agent"}: ${safe(text)
+        .trim()
+        .replace(/\s*\n\s*/g, "\n  ")}`;
     })
     .join("\n");
 }
@@ -82,7 +84,9 @@ const MAX_CHOICES = 200;
 export async function turns(_: object): Promise<readonly { readonly place: number; readonly label: string }[]> {
   const present = await current();
   const places = present.items.flatMap(({ kind }, place) => (kind === "user_turn" ? [place] : []));
-  return places.slice(-MAX_CHOICES).map((place) => ({ place, label: `${present.label(place)} ${present.line(place)}` }));
+  return places
+    .slice(-MAX_CHOICES)
+    .map((place) => ({ place, label: `${present.label(place)} ${present.line(place)}` }));
 }
 
 /** What the transcript says up to the user's next turn after a place, as far as a query there may go on with it. */

@@ -74,13 +74,24 @@ export async function why({ phase, place }: { phase: Phase; place: number }): Pr
   const { options, forms } = build;
   const { id } = present.item(place);
   const isPinned = forms.has(id) || options.pin?.includes(id) === true;
-  const pin: Why["pin"] = isPinned ? null : await pinned(() => trial({ pin: [...(options.pin ?? []), id], explain: true }), present, id, new Set(forms.keys()));
+  const pin: Why["pin"] = isPinned
+    ? null
+    : await pinned(
+        () => trial({ pin: [...(options.pin ?? []), id], explain: true }),
+        present,
+        id,
+        new Set(forms.keys()),
+      );
   const budget = await budgetFor(id, build, trial);
   return { place, budget, now: options.budget_tokens ?? 0, pin, builds: count() };
 }
 
 /** Doubles the budget until the item is in, then halves the distance. */
-async function smallestAbove(isIn: (budget: number) => Promise<boolean>, now: number, all: number | null): Promise<number | null> {
+async function smallestAbove(
+  isIn: (budget: number) => Promise<boolean>,
+  now: number,
+  all: number | null,
+): Promise<number | null> {
   let out = now;
   let step = 64;
   for (;;) {
@@ -103,7 +114,12 @@ async function smallest(isIn: (budget: number) => Promise<boolean>, from: number
   return inside;
 }
 
-async function pinned(build: () => Promise<ContextPack>, present: Log, id: string, before: ReadonlySet<string>): Promise<Why["pin"]> {
+async function pinned(
+  build: () => Promise<ContextPack>,
+  present: Log,
+  id: string,
+  before: ReadonlySet<string>,
+): Promise<Why["pin"]> {
   try {
     const included = (await build()).explanation?.candidates.filter((candidate) => candidate.included) ?? [];
     const after = new Map(included.map((candidate) => [candidate.item_id, candidate]));

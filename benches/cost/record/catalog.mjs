@@ -10,8 +10,18 @@ const CHANGED = RULES["kb/returns.md"].replace("30 days", "45 days").replace("at
 
 export const questions = {
   material(home) {
-    const docs = Object.fromEntries(readdirSync(join(home, "docs")).filter((file) => file.endsWith(".md")).map((file) => [`docs/${file}`, readFileSync(join(home, "docs", file), "utf8")]));
-    return { files: { ...RULES, ...docs }, commits: [["State of the desk in autumn", {}], ["Longer period for returns", { "kb/returns.md": CHANGED }]] };
+    const docs = Object.fromEntries(
+      readdirSync(join(home, "docs"))
+        .filter((file) => file.endsWith(".md"))
+        .map((file) => [`docs/${file}`, readFileSync(join(home, "docs", file), "utf8")]),
+    );
+    return {
+      files: { ...RULES, ...docs },
+      commits: [
+        ["State of the desk in autumn", {}],
+        ["Longer period for returns", { "kb/returns.md": CHANGED }],
+      ],
+    };
   },
   async run(agent) {
     const files = (thought, tool, args) => agent.step(thought, "filesystem", tool, args);
@@ -29,12 +39,30 @@ export const questions = {
 
     agent.user("Which of our documents have to do with the gateway? Look for files of that name and tell me what the longer ones say.");
     await files("A search for files by their name.", "search_files", { path: ROOT, pattern: "**/gateway*.md" });
-    for (const name of ["gateway", "gateway-conformance", "gateway-cloudflare"]) await files("I read what was found.", "read_text_file", { path: path(`docs/${name}.md`) });
-    for (const name of ["telemetry", "security", "sidecar", "cli", "mcp"]) await files(`It refers to the page about ${name}; I read that, too.`, "read_text_file", { path: path(`docs/${name}.md`) });
+    for (const name of ["gateway", "gateway-conformance", "gateway-cloudflare"])
+      await files("I read what was found.", "read_text_file", { path: path(`docs/${name}.md`) });
+    for (const name of ["telemetry", "security", "sidecar", "cli", "mcp"])
+      await files(`It refers to the page about ${name}; I read that, too.`, "read_text_file", { path: path(`docs/${name}.md`) });
     agent.say("The gateway stands between clients and servers; its conformance and its deployment have pages of their own.");
 
     agent.user("A customer asks how to begin with each of our adapters. Read those pages, and say where they differ.");
-    for (const name of ["quickstart", "ai-sdk", "openai", "anthropic", "langchain", "mastra", "openai-agents", "messages", "budgets", "decisions", "compat", "tool-contexts", "embeddings", "phases", "reports"]) {
+    for (const name of [
+      "quickstart",
+      "ai-sdk",
+      "openai",
+      "anthropic",
+      "langchain",
+      "mastra",
+      "openai-agents",
+      "messages",
+      "budgets",
+      "decisions",
+      "compat",
+      "tool-contexts",
+      "embeddings",
+      "phases",
+      "reports",
+    ]) {
       await files(`The page about ${name}.`, "read_text_file", { path: path(`docs/${name}.md`) });
     }
     agent.say("They differ in where the loop is: yours, or that of the framework.");
@@ -45,13 +73,23 @@ export const questions = {
     agent.say("The period went from 30 to 45 days, and a voucher from 25.00 to 30.00 at most.");
 
     agent.user("Remember for the next shift: depot Graz-3 is closed until 20 November, and its parcels go through Malmo-2.");
-    await graph("Two entities with what is known of them.", "create_entities", { entities: [{ name: "Graz-3", entityType: "depot", observations: ["closed until 20 November"] }, { name: "Malmo-2", entityType: "depot", observations: ["takes the parcels of Graz-3"] }] });
+    await graph("Two entities with what is known of them.", "create_entities", {
+      entities: [
+        { name: "Graz-3", entityType: "depot", observations: ["closed until 20 November"] },
+        { name: "Malmo-2", entityType: "depot", observations: ["takes the parcels of Graz-3"] },
+      ],
+    });
     await graph("And how they are related.", "create_relations", { relations: [{ from: "Malmo-2", to: "Graz-3", relationType: "stands in for" }] });
     agent.say("Both depots are noted.");
 
     agent.user("The voucher should be at most 20.00. Correct the rule, and then compare it with what sessions, storage and the service say about limits.");
-    await files("The line is replaced in place.", "edit_file", { path: path("kb/returns.md"), edits: [{ oldText: "at most 30.00", newText: "at most 20.00" }], dryRun: false });
-    for (const name of ["sessions", "storage", "service", "tools", "firewall", "errors"]) await files(`What does the page about ${name} say about limits?`, "read_text_file", { path: path(`docs/${name}.md`) });
+    await files("The line is replaced in place.", "edit_file", {
+      path: path("kb/returns.md"),
+      edits: [{ oldText: "at most 30.00", newText: "at most 20.00" }],
+      dryRun: false,
+    });
+    for (const name of ["sessions", "storage", "service", "tools", "firewall", "errors"])
+      await files(`What does the page about ${name} say about limits?`, "read_text_file", { path: path(`docs/${name}.md`) });
     await files("The reference of all exports has limits, too.", "read_text_file", { path: path("docs/api.md"), head: 700 });
     agent.say("The rule says 20.00 now. None of the pages names a voucher.");
 

@@ -41,7 +41,9 @@ async function readInTurns(agent, topics, from, to) {
 }
 
 async function search(agent, topic) {
-  const found = hits(await agent.shell(`A search over the sources for ${topic.about}.`, `git grep -n -e '${topic.word}' -- ${topic.under} | cut -c1-180 | head -40`));
+  const found = hits(
+    await agent.shell(`A search over the sources for ${topic.about}.`, `git grep -n -e '${topic.word}' -- ${topic.under} | cut -c1-180 | head -40`),
+  );
   if (found.length === 0) throw new Error(`nothing in the sources has '${topic.word}'`);
   const definition = found.find(({ text }) => DEFINITION.test(text)) ?? found[0];
   // What stands next to a place is read with it.
@@ -58,24 +60,42 @@ function task({ request, folders, documents, topics: words, later }) {
       agent.user(request);
       await agent.shell("An overview first.", "ls; git log --oneline | head -3; git ls-files | wc -l");
       await agent.step("The architecture, so that I look in the right places.", "filesystem", "read_text_file", { path: `${ROOT}/ARCHITECTURE.md`, head: 90 });
-      await agent.shell("Which files are there in the parts in question, and how long are they?", `git ls-files ${folders.join(" ")} | xargs wc -l | sort -n -r | head -70`);
+      await agent.shell(
+        "Which files are there in the parts in question, and how long are they?",
+        `git ls-files ${folders.join(" ")} | xargs wc -l | sort -n -r | head -70`,
+      );
       const topics = [];
       for (const word of words) topics.push(await search(agent, word));
       for (const topic of topics) await show(agent, `First the definition of ${topic.about}.`, topic.definition, 70);
       await readInTurns(agent, topics, 0, 4);
-      for (const page of documents) await agent.step(`What do users read about it? The page of the documents on ${stem(page)}.`, "filesystem", "read_text_file", { path: `${ROOT}/${page}` });
+      for (const page of documents)
+        await agent.step(`What do users read about it? The page of the documents on ${stem(page)}.`, "filesystem", "read_text_file", {
+          path: `${ROOT}/${page}`,
+        });
       await readInTurns(agent, topics, 4, 7);
       agent.user(later);
       for (const topic of topics.slice(0, 4)) {
         const { path, line } = topic.definition;
-        await agent.shell(`I mark the definition of ${topic.about}, so that a review finds it.`, `sed -i '${line}i // REVIEW: the next release changes ${topic.about}.' ${path} && git diff --stat`);
+        await agent.shell(
+          `I mark the definition of ${topic.about}, so that a review finds it.`,
+          `sed -i '${line}i // REVIEW: the next release changes ${topic.about}.' ${path} && git diff --stat`,
+        );
         await agent.shell("Does the difference look right?", `git diff -U12 ${path}`);
         const place = topic.places[0];
-        if (place) await agent.shell(`And at the first place outside that uses ${topic.about}.`, `sed -i '${place.line}i // REVIEW: follows ${topic.about}.' ${place.path} && git diff -U6 ${place.path}`);
+        if (place)
+          await agent.shell(
+            `And at the first place outside that uses ${topic.about}.`,
+            `sed -i '${place.line}i // REVIEW: follows ${topic.about}.' ${place.path} && git diff -U6 ${place.path}`,
+          );
       }
       await readInTurns(agent, topics, 7, 11);
-      const list = topics.map(({ about, definition, places }) => `- ${about}: ${[definition, ...places.slice(0, 3)].map(({ path, line }) => `${path}:${line}`).join(", ")}`);
-      await agent.step("The notes for the review: each topic with where it is defined and where it is used first.", "filesystem", "write_file", { path: `${ROOT}/REVIEW.md`, content: `# Review\n\n${list.join("\n")}\n` });
+      const list = topics.map(
+        ({ about, definition, places }) => `- ${about}: ${[definition, ...places.slice(0, 3)].map(({ path, line }) => `${path}:${line}`).join(", ")}`,
+      );
+      await agent.step("The notes for the review: each topic with where it is defined and where it is used first.", "filesystem", "write_file", {
+        path: `${ROOT}/REVIEW.md`,
+        content: `# Review\n\n${list.join("\n")}\n`,
+      });
       for (const topic of topics.slice(2)) {
         const place = topic.places.at(-1);
         if (place) await show(agent, `A last look at the rarest use of ${topic.about}, which I have not opened yet.`, place, 40);
@@ -100,7 +120,8 @@ export const compiler = task({
     { word: "drop_reason", about: "the reason why an item was dropped", under: "crates pkg-template/src" },
     { word: "Estimator", about: "the estimate of tokens", under: "crates" },
   ],
-  later: "Good. Mark the definitions of the first four and the first place outside that uses each, as comments, so that the review can begin. Then write the notes.",
+  later:
+    "Good. Mark the definitions of the first four and the first place outside that uses each, as comments, so that the review can begin. Then write the notes.",
 });
 
 export const gatewayTimeouts = task({

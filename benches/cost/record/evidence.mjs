@@ -41,7 +41,9 @@ function linesOf(call, items) {
   return [...call.matchAll(FROM_LINE)].flatMap(([, number]) => {
     const pattern = new RegExp(`^(?:[\\w./-]+:)?${number}:.*\\S`, "m");
     const path = call.match(PATH)?.[0];
-    const hit = items.findLast(({ kind, text }) => kind === "tool_result" && pattern.test(text) && (path === undefined || text.includes(path) || call.includes(path)));
+    const hit = items.findLast(
+      ({ kind, text }) => kind === "tool_result" && pattern.test(text) && (path === undefined || text.includes(path) || call.includes(path)),
+    );
     const line = hit && pattern.exec(hit.text)[0];
     return line !== undefined && line.length >= 14 ? [line.slice(0, MOST_CHARACTERS)] : [];
   });

@@ -1,13 +1,31 @@
 // An invented shop as a database: orders with their payments, parcels and events, some of which do not agree, and its tickets.
 import { random } from "../../synthetic.mjs";
 
-const FIRST = "Ada Bruno Chiara Dario Elif Femke Goran Hanna Ivo Jana Kofi Lena Milan Nora Omar Petra Quirin Rosa Soren Tilda Ugo Vera Wim Yara Zeno".split(" ");
-const LAST = "Adler Bakker Costa Dahl Engel Ferri Gruber Holm Ivanov Jansen Keller Lund Moreau Novak Okafor Peeters Quast Rossi Silva Toth Urban Vidal Weiss Young Zeman".split(" ");
+const FIRST = "Ada Bruno Chiara Dario Elif Femke Goran Hanna Ivo Jana Kofi Lena Milan Nora Omar Petra Quirin Rosa Soren Tilda Ugo Vera Wim Yara Zeno".split(
+  " ",
+);
+const LAST =
+  "Adler Bakker Costa Dahl Engel Ferri Gruber Holm Ivanov Jansen Keller Lund Moreau Novak Okafor Peeters Quast Rossi Silva Toth Urban Vidal Weiss Young Zeman".split(
+    " ",
+  );
 const GOODS = "kettle lamp backpack tent stove bottle jacket helmet saddle pump mug blanket speaker charger cable keyboard monitor desk chair shelf".split(" ");
 const COLOURS = "black white green amber teal violet".split(" ");
 const CARRIERS = ["NordPost", "Relais Express", "Kurier24"];
 const CITIES = ["Lyon", "Gent", "Turin", "Graz", "Malmo", "Porto", "Brno", "Utrecht"];
-const KINDS = ["created", "payment_authorized", "payment_captured", "stock_reserved", "pick_list", "packed", "label_printed", "handed_to_carrier", "scanned", "in_transit", "out_for_delivery", "delivered"];
+const KINDS = [
+  "created",
+  "payment_authorized",
+  "payment_captured",
+  "stock_reserved",
+  "pick_list",
+  "packed",
+  "label_printed",
+  "handed_to_carrier",
+  "scanned",
+  "in_transit",
+  "out_for_delivery",
+  "delivered",
+];
 const SUBJECTS = [
   ["parcel", "My parcel has not arrived", "The tracking page has said 'in transit' for nine days. Nobody at the pick-up point knows of it."],
   ["double", "I was charged twice", "My bank shows two payments on the same day for one order. Please give one of them back."],
@@ -43,10 +61,23 @@ export function shop(seed, { orders: count = 560 } = {}) {
   for (let at = 0; at < 56; at += 1) {
     const [first, last] = [pick(FIRST), pick(LAST)];
     const id = `C-${2000 + at * 7}`;
-    rows.customers.push([id, `${first} ${last}`, `${first}.${last}${at}@mail.example`.toLowerCase(), pick(CITIES), `20${18 + int(8)}-0${1 + int(9)}-1${int(10)}`, next() < 0.2 ? "prefers e-mail; asks for receipts on paper" : null]);
+    rows.customers.push([
+      id,
+      `${first} ${last}`,
+      `${first}.${last}${at}@mail.example`.toLowerCase(),
+      pick(CITIES),
+      `20${18 + int(8)}-0${1 + int(9)}-1${int(10)}`,
+      next() < 0.2 ? "prefers e-mail; asks for receipts on paper" : null,
+    ]);
   }
   for (const [at, good] of GOODS.entries()) {
-    for (const colour of COLOURS.slice(0, 2 + (at % 3))) rows.products.push([`${good.slice(0, 3).toUpperCase()}-${100 + at * 13}-${colour.slice(0, 2).toUpperCase()}`, `${good}, ${colour}`, cents(9 + next() * 190), 120 + int(4000)]);
+    for (const colour of COLOURS.slice(0, 2 + (at % 3)))
+      rows.products.push([
+        `${good.slice(0, 3).toUpperCase()}-${100 + at * 13}-${colour.slice(0, 2).toUpperCase()}`,
+        `${good}, ${colour}`,
+        cents(9 + next() * 190),
+        120 + int(4000),
+      ]);
   }
   const provider = [];
   for (let at = 0; at < count; at += 1) {
@@ -57,12 +88,45 @@ export function shop(seed, { orders: count = 560 } = {}) {
     const placed = day(int(28));
     // One order in thirty-two does not agree with what was paid.
     const fault = at % 32 === 11 ? ["double", "short", "missing", "currency"][int(4)] : undefined;
-    rows.orders.push([id, customer, placed, pick(["delivered", "delivered", "shipped", "packed"]), total, fault === "currency" ? "CHF" : "EUR", pick(["web", "web", "app", "phone"])]);
+    rows.orders.push([
+      id,
+      customer,
+      placed,
+      pick(["delivered", "delivered", "shipped", "packed"]),
+      total,
+      fault === "currency" ? "CHF" : "EUR",
+      pick(["web", "web", "app", "phone"]),
+    ]);
     for (const [order, [sku, , price], quantity] of lines) rows.order_lines.push([order, sku, quantity, price]);
     const pay = (amount, status = "captured") => {
       const ref = `pay_${hex(10)}`;
-      rows.payments.push([ref, id, status, amount, pick(["card", "card", "transfer", "wallet"]), placed, `T-${100 + int(900)}`, JSON.stringify({ acquirer: pick(["north", "alp", "delta"]), batch: `batch_${hex(6)}`, auth: `auth_${hex(8)}`, risk: int(100), three_ds: next() < 0.7, country: pick(["FR", "BE", "IT", "AT"]), settled: next() < 0.9, fee: cents(amount * 0.014) })]);
-      provider.push([ref, id, amount.toFixed(2), status, `${placed}T${String(int(24)).padStart(2, "0")}:${String(int(60)).padStart(2, "0")}:00Z`, `batch_${hex(6)}`]);
+      rows.payments.push([
+        ref,
+        id,
+        status,
+        amount,
+        pick(["card", "card", "transfer", "wallet"]),
+        placed,
+        `T-${100 + int(900)}`,
+        JSON.stringify({
+          acquirer: pick(["north", "alp", "delta"]),
+          batch: `batch_${hex(6)}`,
+          auth: `auth_${hex(8)}`,
+          risk: int(100),
+          three_ds: next() < 0.7,
+          country: pick(["FR", "BE", "IT", "AT"]),
+          settled: next() < 0.9,
+          fee: cents(amount * 0.014),
+        }),
+      ]);
+      provider.push([
+        ref,
+        id,
+        amount.toFixed(2),
+        status,
+        `${placed}T${String(int(24)).padStart(2, "0")}:${String(int(60)).padStart(2, "0")}:00Z`,
+        `batch_${hex(6)}`,
+      ]);
     };
     if (fault !== "missing") pay(fault === "short" ? cents(total * 0.9) : total);
     if (fault === "double") pay(total);
@@ -70,7 +134,22 @@ export function shop(seed, { orders: count = 560 } = {}) {
     const carrier = pick(CARRIERS);
     rows.shipments.push([tracking, id, carrier, placed, next() < 0.8 ? day(int(28)) : null, 400 + int(9000), `${pick(CITIES)}-${1 + int(9)}`]);
     for (const [step, kind] of KINDS.slice(0, 7 + int(6)).entries()) {
-      const payload = { actor: pick(["api", "worker-3", "worker-7", "backoffice"]), request_id: `req_${hex(12)}`, carrier, depot: `${pick(CITIES)}-${1 + int(9)}`, attempt: 1 + int(2), latency_ms: int(900), queue: pick(["orders", "billing", "stock", "parcels"]), node: `n-${10 + int(60)}`, version: `4.${int(9)}.${int(20)}`, trace: `tr_${hex(16)}`, parent: `sp_${hex(8)}`, bytes: 300 + int(9000), cached: next() < 0.3, note: fault && step === 2 ? `amount differs: ${fault}` : null };
+      const payload = {
+        actor: pick(["api", "worker-3", "worker-7", "backoffice"]),
+        request_id: `req_${hex(12)}`,
+        carrier,
+        depot: `${pick(CITIES)}-${1 + int(9)}`,
+        attempt: 1 + int(2),
+        latency_ms: int(900),
+        queue: pick(["orders", "billing", "stock", "parcels"]),
+        node: `n-${10 + int(60)}`,
+        version: `4.${int(9)}.${int(20)}`,
+        trace: `tr_${hex(16)}`,
+        parent: `sp_${hex(8)}`,
+        bytes: 300 + int(9000),
+        cached: next() < 0.3,
+        note: fault && step === 2 ? `amount differs: ${fault}` : null,
+      };
       rows.events.push([id, `${placed} ${String(step + 1).padStart(2, "0")}:${10 + int(49)}:00`, kind, JSON.stringify(payload)]);
     }
   }
@@ -79,7 +158,17 @@ export function shop(seed, { orders: count = 560 } = {}) {
     const [topic, subject, body] = SUBJECTS[at % SUBJECTS.length];
     const solved = at < 100;
     const ending = `Agreed with ${pick(FIRST)} of the warehouse: ${pick(["sent again", "money returned", "voucher of 10 percent", "exchanged at the pick-up point"])}, case ${`K-${4000 + int(5000)}`}, depot ${pick(CITIES)}-${1 + int(9)}.`;
-    rows.tickets.push([`T-${7000 + at * 3}`, customer, id, topic, day(at), solved ? "solved" : "open", subject, `${body} Order ${id}. I would like an answer before ${day(at + 5)}.`, solved ? ending : null]);
+    rows.tickets.push([
+      `T-${7000 + at * 3}`,
+      customer,
+      id,
+      topic,
+      day(at),
+      solved ? "solved" : "open",
+      subject,
+      `${body} Order ${id}. I would like an answer before ${day(at + 5)}.`,
+      solved ? ending : null,
+    ]);
   }
   const sql = [TABLES, ...Object.entries(rows).map(([table, list]) => insert(table, list))].join("\n");
   const csv = ["ref,order_id,amount,status,booked_at,batch", ...provider.map((line) => line.join(","))].join("\n");

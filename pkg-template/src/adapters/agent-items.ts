@@ -37,7 +37,11 @@ export class AgentItems {
     if (type === "function_call_output") {
       const { output, ...more } = rest;
       const call = this.#calls.get(callId);
-      const known = this.#results.get(callId) ?? { name: call?.["name"] ?? "tool", ...(call?.["namespace"] !== undefined && { namespace: call["namespace"] }), status: "completed" };
+      const known = this.#results.get(callId) ?? {
+        name: call?.["name"] ?? "tool",
+        ...(call?.["namespace"] !== undefined && { namespace: call["namespace"] }),
+        status: "completed",
+      };
       return { ...more, ...known, type: "function_call_result", callId, output: resultOf(output) };
     }
     if (type === "reasoning") {
@@ -45,14 +49,17 @@ export class AgentItems {
       return { ...more, type, content: (summary as Fields[]).map((part) => ({ ...part, type: "input_text" })) };
     }
     if (type === "function_call") return { status: "completed", ...rest, type, callId };
-    return callId === undefined ? item : { ...rest, type: type === "computer_call_output" ? "computer_call_result" : type, callId };
+    return callId === undefined
+      ? item
+      : { ...rest, type: type === "computer_call_output" ? "computer_call_result" : type, callId };
   }
 }
 
 function itemOf(item: Fields): Fields {
   const { type = "message", callId, ...rest } = item;
   if (type === "message") return { ...rest, type, content: contentOf(rest["content"]) };
-  if (type === "function_call_result") return { ...rest, type: "function_call_output", call_id: callId, output: outputOf(rest["output"]) };
+  if (type === "function_call_result")
+    return { ...rest, type: "function_call_output", call_id: callId, output: outputOf(rest["output"]) };
   if (type === "reasoning") {
     const { content, id = "", ...more } = rest;
     const said = Array.isArray(content) ? (content as Fields[]) : [];
@@ -77,7 +84,12 @@ function partOf(part: Fields): Fields {
   if (type === "input_file" || type === "file") {
     const { file, ...more } = rest;
     const { filename } = (typeof file === "object" && file !== null ? file : {}) as Fields;
-    return { ...more, type: "input_file", ...(filename !== undefined && { filename }), ...addressOf(file, "file_data", "application/octet-stream") };
+    return {
+      ...more,
+      type: "input_file",
+      ...(filename !== undefined && { filename }),
+      ...addressOf(file, "file_data", "application/octet-stream"),
+    };
   }
   if (type === "audio") {
     const { audio, format, ...more } = rest;
@@ -96,7 +108,9 @@ function addressOf(given: unknown, inline: "image_url" | "file_data", fallback: 
   const file = id ?? fileId;
   if (file !== undefined) return { file_id: file };
   if (url !== undefined) return { [inline === "image_url" ? "image_url" : "file_url"]: url };
-  return { [inline]: `data:${String(mediaType ?? fallback)};base64,${typeof data === "string" ? data : encodeBase64(new Uint8Array(data as Uint8Array))}` };
+  return {
+    [inline]: `data:${String(mediaType ?? fallback)};base64,${typeof data === "string" ? data : encodeBase64(new Uint8Array(data as Uint8Array))}`,
+  };
 }
 
 function outputOf(output: unknown): unknown {
@@ -114,7 +128,8 @@ function resultOf(output: unknown): unknown {
 
 function changedMessage({ role, content, ...rest }: Fields): Fields {
   const parts = Array.isArray(content) ? (content as Fields[]) : [{ type: "input_text", text: content }];
-  if (role === "user") return { ...rest, type: "message", role, content: typeof content === "string" ? content : parts.map(partBack) };
+  if (role === "user")
+    return { ...rest, type: "message", role, content: typeof content === "string" ? content : parts.map(partBack) };
   if (role === "assistant") {
     const said = parts.map((part) => (part["type"] === "input_text" ? { ...part, type: "output_text" } : part));
     return { status: "completed", ...rest, type: "message", role, content: said };
@@ -125,7 +140,8 @@ function changedMessage({ role, content, ...rest }: Fields): Fields {
 function partBack(part: Fields): Fields {
   const { type, image_url: image, file_url: url, file_data: data, file_id: id, input_audio: audio, ...rest } = part;
   if (type === "input_image") return { ...rest, type, image: id === undefined ? image : { id } };
-  if (type === "input_file") return { ...rest, type, file: id !== undefined ? { id } : url !== undefined ? { url } : data };
+  if (type === "input_file")
+    return { ...rest, type, file: id !== undefined ? { id } : url !== undefined ? { url } : data };
   if (type === "input_audio") {
     const { data: sound, format } = audio as Fields;
     return { ...rest, type: "audio", audio: sound, format };

@@ -226,7 +226,12 @@ export const FIND_TOOLS: DescribedTool = {
   description: "Find tools by what they do, and how each is called. Ask for one step of a task at a time.",
   schema: {
     type: "object",
-    properties: { query: { type: "string", description: "What the tool should do in one step, in a few words, not the whole task." } },
+    properties: {
+      query: {
+        type: "string",
+        description: "What the tool should do in one step, in a few words, not the whole task.",
+      },
+    },
     required: ["query"],
     additionalProperties: false,
   },
@@ -275,7 +280,9 @@ export class AgentLoop {
   /** What the model found by `find_tools`, the newest last. */
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
-  #turn: { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } | undefined;
+  #turn:
+    | { readonly key: string; readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined }
+    | undefined;
   /** Ids of the items that stay in every prompt; not yet asked for in a log that was there before. */
   #pins: Set<string> | undefined;
   /** What the user said last, as the log has it. */
@@ -317,21 +324,31 @@ export class AgentLoop {
     for (const tool of tools) {
       const { name } = tool;
       if (this.#isAdded(name)) {
-        throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, { path: `/tools/${name}`, hint: "give yours another name" });
+        throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, {
+          path: `/tools/${name}`,
+          hint: "give yours another name",
+        });
       }
-      if (known.has(name)) throw new ContextWeaverError("DUPLICATE_ID", `two tools are named \`${name}\``, { path: `/tools/${name}` });
+      if (known.has(name))
+        throw new ContextWeaverError("DUPLICATE_ID", `two tools are named \`${name}\``, { path: `/tools/${name}` });
       known.set(name, priced(tool));
     }
     for (const name of this.#options.always ?? []) {
-      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always", unknown: { name, known: [...known.keys()] } });
+      if (!known.has(name))
+        throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, {
+          path: "/always",
+          unknown: { name, known: [...known.keys()] },
+        });
     }
-    const items = tools.map(({ name, description, schema }): SelectableItem => ({
-      id: name,
-      kind: "tool",
-      name,
-      description: description ?? "",
-      ...(schema && { args_schema: schema }),
-    }));
+    const items = tools.map(
+      ({ name, description, schema }): SelectableItem => ({
+        id: name,
+        kind: "tool",
+        name,
+        description: description ?? "",
+        ...(schema && { args_schema: schema }),
+      }),
+    );
     const router = tools.length > this.#maxTools ? new Router(items) : undefined;
     this.#router?.free();
     [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
@@ -344,9 +361,14 @@ export class AgentLoop {
     const given = new Set(names);
     const unknown = names.findIndex((name) => !this.#isAdded(name) && !this.#tools.has(name));
     const hint = "give all tools to contextWeaver, which chooses, and leave them out here";
-    if (unknown !== -1) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${names[unknown]}\``, { path: `/tools/${unknown}`, hint });
+    if (unknown !== -1)
+      throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${names[unknown]}\``, {
+        path: `/tools/${unknown}`,
+        hint,
+      });
     const missing = [...this.#tools.keys()].find((name) => !given.has(name));
-    if (missing !== undefined) throw new ContextWeaverError("INVALID_INPUT", `the tool \`${missing}\` is missing`, { path: "/tools", hint });
+    if (missing !== undefined)
+      throw new ContextWeaverError("INVALID_INPUT", `the tool \`${missing}\` is missing`, { path: "/tools", hint });
   }
 
   /**
@@ -354,16 +376,16 @@ export class AgentLoop {
    * since, `chosen` the tools, where the framework wanted to know them before the messages were there. `translated` is told what
    * was built before `on_step` is, and says what the adapter repaired or left out.
    */
-  step<F extends MessageFormat>(
-    format: F,
-    messages: readonly unknown[],
-    turn: AgentLoopTurn<F>,
-  ): AgentLoopStep<F> {
+  step<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): AgentLoopStep<F> {
     return this.#told(() => this.#compile(format, this.#sync(format, messages, turn), turn, []));
   }
 
   /** Does the same where it may take time: items that are new get their vectors first, where the manager has an embedder. */
-  async stepLater<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): Promise<AgentLoopStep<F>> {
+  async stepLater<F extends MessageFormat>(
+    format: F,
+    messages: readonly unknown[],
+    turn: AgentLoopTurn<F>,
+  ): Promise<AgentLoopStep<F>> {
     const { signal } = turn;
     refuseAborted(signal);
     const synced = this.#told(() => this.#sync(format, messages, turn));
@@ -385,12 +407,17 @@ export class AgentLoop {
     try {
       return make();
     } catch (error) {
-      if (ContextWeaverError.is(error)) this.#line?.(`step failed: ${error.code}${error.path ? ` at ${error.path}` : ""}`);
+      if (ContextWeaverError.is(error))
+        this.#line?.(`step failed: ${error.code}${error.path ? ` at ${error.path}` : ""}`);
       throw error;
     }
   }
 
-  #sync<F extends MessageFormat>(format: F, messages: readonly unknown[], { system }: AgentLoopTurn<F>): SyncedMessages {
+  #sync<F extends MessageFormat>(
+    format: F,
+    messages: readonly unknown[],
+    { system }: AgentLoopTurn<F>,
+  ): SyncedMessages {
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     this.#userTurn = synced.user_turn;
     this.#pin(synced);
@@ -401,7 +428,9 @@ export class AgentLoop {
   #pin({ added, superseded }: SyncedMessages): void {
     const { pin } = this.#options;
     if (!pin) return;
-    const fresh = this.#pins ? added.map((id) => this.manager.events.get(id)) : this.manager.events.list().filter(({ metadata }) => metadata?.["superseded"] !== true);
+    const fresh = this.#pins
+      ? added.map((id) => this.manager.events.get(id))
+      : this.manager.events.list().filter(({ metadata }) => metadata?.["superseded"] !== true);
     this.#pins ??= new Set();
     for (const id of superseded) this.#pins.delete(id);
     for (const item of fresh) if (pin(item) === true) this.#pins.add(item.id);
@@ -410,7 +439,18 @@ export class AgentLoop {
   #compile<F extends MessageFormat>(
     format: F,
     synced: SyncedMessages,
-    { query: asked, called, demanded = [], reserved_tokens = 0, before = "", chosen, model, now = Date.now(), prices, translated }: AgentLoopTurn<F>,
+    {
+      query: asked,
+      called,
+      demanded = [],
+      reserved_tokens = 0,
+      before = "",
+      chosen,
+      model,
+      now = Date.now(),
+      prices,
+      translated,
+    }: AgentLoopTurn<F>,
     warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
     const query = wellFormed(asked);
@@ -441,13 +481,24 @@ export class AgentLoop {
     this.#estimated = built.tokens + tokens + reserved_tokens;
     this.#forecast = built.step?.repeated_tokens ?? 0;
     // A log that was there before knows what calls of this model cost.
-    if (!this.#isOwn && model !== undefined && !this.#factors.has(model)) this.#factors.set(model, built.pack.stats.calibration?.factor ?? 1);
+    if (!this.#isOwn && model !== undefined && !this.#factors.has(model))
+      this.#factors.set(model, built.pack.stats.calibration?.factor ?? 1);
     if (factor !== 1 && built.pack.stats.calibration === undefined) {
       this.#calibrates = false;
       this.#factors.clear();
     }
-    const partial = { built, tools: names, tool_tokens: tokens, ...(unlisted && { unlisted }), synced, ...(completion && { completion }) };
-    const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
+    const partial = {
+      built,
+      tools: names,
+      tool_tokens: tokens,
+      ...(unlisted && { unlisted }),
+      synced,
+      ...(completion && { completion }),
+    };
+    const step = {
+      ...partial,
+      warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])],
+    };
     this.#note(step, { model, before, now });
     return step;
   }
@@ -460,7 +511,20 @@ export class AgentLoop {
       const added_tools = tools.filter((name) => this.#isAdded(name));
       const step = { ...built.step, cost: priceOf(built.step.cost), cost_without: priceOf(built.step.cost_without) };
       // Its items are not read here: making them takes as long as writing the prompt again.
-      const kept = { step, stats: built.pack.stats, pack: built.pack, added: synced.added, budget_tokens, tools, added_tools, tool_tokens, tool_count: this.#tools.size, warnings, told, thrift: this.#thrift };
+      const kept = {
+        step,
+        stats: built.pack.stats,
+        pack: built.pack,
+        added: synced.added,
+        budget_tokens,
+        tools,
+        added_tools,
+        tool_tokens,
+        tool_count: this.#tools.size,
+        warnings,
+        told,
+        thrift: this.#thrift,
+      };
       this.#last = stepOf(kept, this.#last);
       this.#line?.(stepLine(this.#last, leftOutOf(this.manager, this.#last)));
     }
@@ -510,7 +574,12 @@ export class AgentLoop {
   costs(): LoopCosts {
     const { steps, cached_tokens, forecast_tokens } = this.#observed;
     const costs = this.manager.costs();
-    return { ...costs, cost: priceOf(costs.cost), cost_without: priceOf(costs.cost_without), ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }) };
+    return {
+      ...costs,
+      cost: priceOf(costs.cost),
+      cost_without: priceOf(costs.cost_without),
+      ...(steps > 0 && { observed: { steps, cached_tokens, forecast_tokens } }),
+    };
   }
 
   /** What happened so far. */
@@ -571,7 +640,10 @@ export class AgentLoop {
   #misdirected(given: unknown, call_id: string | undefined): string | undefined {
     const resolved = this.#resolved(given);
     if ("call" in resolved) return undefined;
-    return this.manager.runAdded({ name: CALL_TOOL.name, input: argumentsOf(given) ?? {}, call_id }, () => resolved.problem).result;
+    return this.manager.runAdded(
+      { name: CALL_TOOL.name, input: argumentsOf(given) ?? {}, call_id },
+      () => resolved.problem,
+    ).result;
   }
 
   #resolved(given: unknown): ResolvedCall {
@@ -608,24 +680,30 @@ export class AgentLoop {
 
   /** Answers a call of the drilldown tool, of what is in memory. */
   drilldown(input: DrilldownInput, call_id?: string): string {
-    return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input, this.#share)).result;
+    return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () =>
+      readOn(this.manager, input, this.#share),
+    ).result;
   }
 
   /** Answers it of any result. */
   async drilldownAsync(input: DrilldownInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#drilldown.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share, signal))).result;
+    return (await this.manager.runAddedAsync(called, () => readOnAsync(this.manager, input, this.#share, signal)))
+      .result;
   }
 
   /** Answers a call of the recall tool, of what is in memory. */
   recall(input: RecallInput, call_id?: string): string {
-    return this.manager.runAdded({ name: this.#recall.tool.name, input, call_id }, () => findAgain(this.manager, input, this.#share)).result;
+    return this.manager.runAdded({ name: this.#recall.tool.name, input, call_id }, () =>
+      findAgain(this.manager, input, this.#share),
+    ).result;
   }
 
   /** Answers it of everything. */
   async recallAsync(input: RecallInput, call_id?: string, signal?: AbortSignal): Promise<string> {
     const called = { name: this.#recall.tool.name, input, call_id };
-    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share, signal))).result;
+    return (await this.manager.runAddedAsync(called, () => findAgainAsync(this.manager, input, this.#share, signal)))
+      .result;
   }
 
   /** Answers a call of `find_tools`: how the tools that are found are called. */
@@ -641,7 +719,12 @@ export class AgentLoop {
   }
 
   /** Answers a search of the provider's own: the names of what is found, and what the log says of it. */
-  search(given: unknown, call_id: string | undefined, most: number, say: (names: readonly string[]) => string): FoundNames {
+  search(
+    given: unknown,
+    call_id: string | undefined,
+    most: number,
+    say: (names: readonly string[]) => string,
+  ): FoundNames {
     const input = argumentsOf(given);
     let names: readonly string[] = [];
     const { result: text } = this.manager.runAdded({ name: FIND_TOOLS.name, input: input ?? {}, call_id }, () => {
@@ -719,7 +802,11 @@ export class AgentLoop {
   }
 
   /** Adds tools to a list as long as there is room for their definitions, and says which had none. */
-  #fill(wanted: readonly PricedTool[], room: number, list: ToolList = { names: [], tokens: 0, left_out: [] }): ToolList {
+  #fill(
+    wanted: readonly PricedTool[],
+    room: number,
+    list: ToolList = { names: [], tokens: 0, left_out: [] },
+  ): ToolList {
     const offered = new Set(list.names);
     const left_out = [...list.left_out];
     let { tokens } = list;
@@ -749,7 +836,12 @@ export class AgentLoop {
     return Math.floor(this.#options.budget_tokens / 2 / factor);
   }
 
-  #ofFront(front: ToolFront, { query, called, demanded = [], ahead }: ToolTurn, room: number, isCut: boolean): ChosenTools {
+  #ofFront(
+    front: ToolFront,
+    { query, called, demanded = [], ahead }: ToolTurn,
+    room: number,
+    isCut: boolean,
+  ): ChosenTools {
     const { always = [] } = this.#options;
     const { names: ofTurn, completion } = this.#ofTurn(query, ahead);
     // All that are added are there from the beginning: one that came later would make the prompt new.
@@ -760,9 +852,23 @@ export class AgentLoop {
       room,
       isCut,
     });
-    LISTS.set(this.manager, new Map([...(LISTS.get(this.manager) ?? []), [this.#listKey, front.listed ?? []]].slice(-MOST_LISTS) as [string, readonly string[]][]));
+    LISTS.set(
+      this.manager,
+      new Map(
+        [...(LISTS.get(this.manager) ?? []), [this.#listKey, front.listed ?? []]].slice(-MOST_LISTS) as [
+          string,
+          readonly string[],
+        ][],
+      ),
+    );
     const unlisted = ofTurn.filter((name) => !front.lists(name));
-    return { names, tokens, left_out: left_out.map((name) => leftOut(name, this.#price(name), room - tokens)), unlisted, completion };
+    return {
+      names,
+      tokens,
+      left_out: left_out.map((name) => leftOut(name, this.#price(name), room - tokens)),
+      unlisted,
+      completion,
+    };
   }
 
   /** Tells a model how tools are called that its list does not have; undefined where there are none to tell of. */
@@ -771,10 +877,16 @@ export class AgentLoop {
   }
 
   #frontOf(router: Router): ToolFront {
-    const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({ name, description, schema, tokens });
+    const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({
+      name,
+      description,
+      schema,
+      tokens,
+    });
     const added = [this.#findTools, this.#callTool, this.#drilldown, this.#recall];
     // A model may say anything: what is no text is refused by the router, in words for the model.
-    const search = (query: string, most: number): readonly string[] => router.route(typeof query === "string" ? wellFormed(query) : query, { top_k: most }).candidate_ids;
+    const search = (query: string, most: number): readonly string[] =>
+      router.route(typeof query === "string" ? wellFormed(query) : query, { top_k: most }).candidate_ids;
     const front = new ToolFront([...this.#tools.values()].map(known), search, added.map(known));
     const names = new TextHash();
     for (const name of this.#tools.keys()) names.add(name);
@@ -785,12 +897,16 @@ export class AgentLoop {
 
   /** Tokens of the definition of a tool; of one that there is not any more, none. */
   #price(name: string): number {
-    const added = [this.#drilldown, this.#recall, this.#findTools, this.#callTool].find(({ tool }) => tool.name === name);
+    const added = [this.#drilldown, this.#recall, this.#findTools, this.#callTool].find(
+      ({ tool }) => tool.name === name,
+    );
     return (added ?? this.#tools.get(name))?.tokens ?? 0;
   }
 
   #inOrder(offered: ReadonlySet<string>): readonly string[] {
-    return [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name, this.#recall.tool.name].filter((name) => offered.has(name));
+    return [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name, this.#recall.tool.name].filter((name) =>
+      offered.has(name),
+    );
   }
 
   #isAdded(name: string): boolean {
@@ -803,13 +919,18 @@ export class AgentLoop {
   }
 
   /** What the present turn brings: the tools for what the user said last, completed from what was said before if need be. */
-  #ofTurn(asked: string, ahead?: ConversationAhead): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
+  #ofTurn(
+    asked: string,
+    ahead?: ConversationAhead,
+  ): { readonly names: readonly string[]; readonly completion?: QueryCompletion | undefined } {
     if (!this.#router) return { names: [...this.#tools.keys()] };
     const query = wellFormed(asked);
     // A second "yes" is about something else.
     const key = JSON.stringify([query, ahead?.user_turn ?? this.#userTurn]);
     if (this.#turn?.key !== key) {
-      const before = ahead ? this.manager.turnsBefore(query, ahead.messages, ahead.format) : this.manager.turnsBefore(query);
+      const before = ahead
+        ? this.manager.turnsBefore(query, ahead.messages, ahead.format)
+        : this.manager.turnsBefore(query);
       const route = this.#route(query, before);
       this.#turn = { key, names: [...this.#unsaid(), ...(route?.candidate_ids ?? [])], completion: route?.completion };
     }
@@ -830,13 +951,31 @@ export class AgentLoop {
   }
 }
 
-const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "prices", "thrift", "pin", "on_step", "session", "debug"];
+const OPTIONS = [
+  "budget_tokens",
+  "manager",
+  "phase",
+  "max_tools",
+  "always",
+  "prices",
+  "thrift",
+  "pin",
+  "on_step",
+  "session",
+  "debug",
+];
 
 /** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
 function checked(options: AgentLoopOptions, taken: readonly string[]): AgentLoopOptions {
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, unknown: { name: unknown, known: [...OPTIONS, ...taken] } });
-  const { budget_tokens, max_tools, always, pin, on_step, session, debug } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
+  if (unknown !== undefined)
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, {
+      path: `/${unknown}`,
+      unknown: { name: unknown, known: [...OPTIONS, ...taken] },
+    });
+  const { budget_tokens, max_tools, always, pin, on_step, session, debug } = options as {
+    readonly [Name in keyof AgentLoopOptions]: unknown;
+  };
   const refuse = (path: string, expected: string): never => {
     throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path });
   };
@@ -850,20 +989,33 @@ function checked(options: AgentLoopOptions, taken: readonly string[]): AgentLoop
   if (pin !== undefined && typeof pin !== "function") refuse("/pin", "a function");
   if (on_step !== undefined && typeof on_step !== "function") refuse("/on_step", "a function");
   if (!isDebug(debug)) refuse("/debug", "true, false or a function");
-  if (session !== undefined && !((session as Partial<StoredSession> | null)?.manager instanceof ContextManager)) refuse("/session", "a session of `openSession`");
+  if (session !== undefined && !((session as Partial<StoredSession> | null)?.manager instanceof ContextManager))
+    refuse("/session", "a session of `openSession`");
   if (session !== undefined && options.manager !== undefined) {
-    throw new ContextWeaverError("INVALID_INPUT", "the session has its own log", { path: "/manager", hint: "openSession(storage, { … }) takes the options of the log" });
+    throw new ContextWeaverError("INVALID_INPUT", "the session has its own log", {
+      path: "/manager",
+      hint: "openSession(storage, { … }) takes the options of the log",
+    });
   }
-  const given = (session !== undefined || options.manager instanceof ContextManager) && (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
+  const given =
+    (session !== undefined || options.manager instanceof ContextManager) &&
+    (["prices", "thrift"] as const).find((name) => options[name] !== undefined);
   if (given) {
     const hint = `new ContextManager({ ${given} })`;
-    throw new ContextWeaverError("INVALID_INPUT", `the log that is given has its own \`${given}\``, { path: `/${given}`, hint });
+    throw new ContextWeaverError("INVALID_INPUT", `the log that is given has its own \`${given}\``, {
+      path: `/${given}`,
+      hint,
+    });
   }
   return options;
 }
 
 function leftOut(name: string, cost: number, left: number): MessageWarning {
-  return { code: "TOOL_LEFT_OUT", message: `the definition of ${name} takes ${cost} tokens, and ${Math.max(0, left)} are left for tools`, path: `/tools/${name}` };
+  return {
+    code: "TOOL_LEFT_OUT",
+    message: `the definition of ${name} takes ${cost} tokens, and ${Math.max(0, left)} are left for tools`,
+    path: `/tools/${name}`,
+  };
 }
 
 /** A price as exact as it is known: to a tenth of a token. */
@@ -907,14 +1059,25 @@ export function pricesOf(name: string | undefined): "openai" | "anthropic" | "ge
 
 /** Reads how much of a call the provider had in its cache, by the names that providers have for it. */
 export function cachedOf(usage: Readonly<Record<string, unknown>>): unknown {
-  const details = (usage["prompt_tokens_details"] ?? usage["input_tokens_details"] ?? usage["inputTokenDetails"]) as Readonly<Record<string, unknown>> | undefined;
-  return details?.["cached_tokens"] ?? details?.["cacheReadTokens"] ?? usage["cache_read_input_tokens"] ?? usage["cachedInputTokens"] ?? usage["cachedContentTokenCount"];
+  const details = (usage["prompt_tokens_details"] ?? usage["input_tokens_details"] ?? usage["inputTokenDetails"]) as
+    | Readonly<Record<string, unknown>>
+    | undefined;
+  return (
+    details?.["cached_tokens"] ??
+    details?.["cacheReadTokens"] ??
+    usage["cache_read_input_tokens"] ??
+    usage["cachedInputTokens"] ??
+    usage["cachedContentTokenCount"]
+  );
 }
 
 /** Reads what an answer of an SDK says of its cost. */
 export function usageOf(answer: unknown): Readonly<Record<string, unknown>> {
-  if (typeof answer === "object" && answer !== null) return ((answer as { readonly usage?: unknown }).usage ?? {}) as Readonly<Record<string, unknown>>;
-  throw new ContextWeaverError("INVALID_INPUT", "expected an answer", { hint: "the object that the SDK returned, as it is" });
+  if (typeof answer === "object" && answer !== null)
+    return ((answer as { readonly usage?: unknown }).usage ?? {}) as Readonly<Record<string, unknown>>;
+  throw new ContextWeaverError("INVALID_INPUT", "expected an answer", {
+    hint: "the object that the SDK returned, as it is",
+  });
 }
 
 /** Reads a list of what the caller gave. */

@@ -33,9 +33,14 @@ interface Validated {
 }
 
 /** Makes what runs tools of a set; `prepared` is there to wait for while the loop does not know them yet. */
-export function runnerOf(tools: Readonly<Record<string, object>>, loop: AgentLoop, prepared: () => Promise<void> | undefined): ToolRunner {
+export function runnerOf(
+  tools: Readonly<Record<string, object>>,
+  loop: AgentLoop,
+  prepared: () => Promise<void> | undefined,
+): ToolRunner {
   const { name: own } = callOffer();
-  const toolOf = (call: FrontCall | undefined): RunTool => (call && Object.hasOwn(tools, call.name) ? (tools[call.name] as RunTool) : {});
+  const toolOf = (call: FrontCall | undefined): RunTool =>
+    call && Object.hasOwn(tools, call.name) ? (tools[call.name] as RunTool) : {};
   const run = (input: CallToolInput, options: { readonly toolCallId?: string } | undefined): unknown => {
     const call = loop.resolve(own, input);
     if (!call) return loop.answer(own, input, options?.toolCallId);
@@ -62,18 +67,24 @@ export function runnerOf(tools: Readonly<Record<string, object>>, loop: AgentLoo
       const { input, output } = given as { readonly input: unknown; readonly output: unknown };
       const call = loop.resolve(own, input);
       const { execute, toModelOutput } = toolOf(call);
-      if (execute && toModelOutput) return (await toModelOutput({ ...(given as object), input: call?.arguments })) as never;
-      return (typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }) as never;
+      if (execute && toModelOutput)
+        return (await toModelOutput({ ...(given as object), input: call?.arguments })) as never;
+      return (
+        typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }
+      ) as never;
     },
   };
 }
 
 /** Arguments as a tool takes them: checked, and changed where its schema does that. Throws what is wrong. */
 function validated(given: unknown, args: unknown): unknown {
-  const schema = (typeof given === "function" && !("~standard" in given) ? (given as () => unknown)() : given) as {
-    readonly validate?: (value: unknown) => Validated | PromiseLike<Validated>;
-    readonly "~standard"?: { readonly validate: (value: unknown) => Validated | PromiseLike<Validated> };
-  } | null | undefined;
+  const schema = (typeof given === "function" && !("~standard" in given) ? (given as () => unknown)() : given) as
+    | {
+        readonly validate?: (value: unknown) => Validated | PromiseLike<Validated>;
+        readonly "~standard"?: { readonly validate: (value: unknown) => Validated | PromiseLike<Validated> };
+      }
+    | null
+    | undefined;
   const checked = schema?.["~standard"]?.validate(args) ?? schema?.validate?.(args);
   if (checked === undefined) return args;
   const read = ({ success, error, value, issues }: Validated): unknown => {

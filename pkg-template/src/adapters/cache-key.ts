@@ -7,8 +7,15 @@ export type CacheKeyOption = boolean | string;
 
 /** Reads the option. */
 export function checkedCacheKey(given: unknown): CacheKeyOption | undefined {
-  if (given === undefined || typeof given === "boolean" || (typeof given === "string" && given !== "" && given.length <= LONGEST)) return given;
-  throw new ContextWeaverError("INVALID_INPUT", `expected true, false or a text of 1 to ${LONGEST} characters`, { path: "/cache_key" });
+  if (
+    given === undefined ||
+    typeof given === "boolean" ||
+    (typeof given === "string" && given !== "" && given.length <= LONGEST)
+  )
+    return given;
+  throw new ContextWeaverError("INVALID_INPUT", `expected true, false or a text of 1 to ${LONGEST} characters`, {
+    path: "/cache_key",
+  });
 }
 
 /** Characters that the provider takes. */

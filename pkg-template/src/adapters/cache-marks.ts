@@ -49,7 +49,10 @@ export class CacheMarks {
   }
 
   /** Takes off the marks of the caller, which move on from call to call, so that a block is the same with one and without. */
-  take(messages: readonly object[], system: unknown): { readonly messages: readonly object[]; readonly system: unknown } {
+  take(
+    messages: readonly object[],
+    system: unknown,
+  ): { readonly messages: readonly object[]; readonly system: unknown } {
     this.#taken = new Map();
     const bare = (blocks: readonly unknown[], path: string): readonly unknown[] => {
       if (!blocks.some(isMarked)) return blocks;
@@ -72,8 +75,13 @@ export class CacheMarks {
   }
 
   /** Puts back the marks that were taken off, as many as there may be, and adds those by which the next calls read what this one writes. */
-  put({ messages, system, tools }: Sent, { automatic, settings }: MarkedCall): Sent & { readonly warnings: readonly MessageWarning[] } {
-    const lists = [tools, blocksOf(system), ...messages.map((message) => blocksOf((message as Fields)["content"]))].map((blocks) => [...blocks]);
+  put(
+    { messages, system, tools }: Sent,
+    { automatic, settings }: MarkedCall,
+  ): Sent & { readonly warnings: readonly MessageWarning[] } {
+    const lists = [tools, blocksOf(system), ...messages.map((message) => blocksOf((message as Fields)["content"]))].map(
+      (blocks) => [...blocks],
+    );
     const { left, paths } = this.#putBack(lists);
     const places = lists.flatMap((blocks, list) => blocks.map((_, at): Place => [list, at]));
     const blockAt = ([list, at]: Place): Fields => (lists[list] as Fields[])[at] as Fields;
@@ -82,7 +90,12 @@ export class CacheMarks {
       const block = blockAt(place);
       const role = (messages[place[0] - 2] as Fields | undefined)?.["role"];
       // Where a message begins is a part of the prompt, too.
-      return { text: `${place[0]} ${String(role)} ${JSON.stringify(withoutMark(block))}`, isAnswer: role === "assistant", takesMark: takesMark(block), isMarked: isMarked(block) };
+      return {
+        text: `${place[0]} ${String(role)} ${JSON.stringify(withoutMark(block))}`,
+        isAnswer: role === "assistant",
+        takesMark: takesMark(block),
+        isMarked: isMarked(block),
+      };
     });
     const of = (names: readonly string[]): string => JSON.stringify(names.map((name) => settings[name] ?? null));
     const { added, refused } = this.#plan.plan({
@@ -97,7 +110,11 @@ export class CacheMarks {
       const bare = withoutMark(blockAt(place));
       write(place, bare);
       const path = place[0] === 0 ? `/tools/${String(bare["name"] ?? place[1])}` : (paths.get(`${place}`) ?? "");
-      return { code: "CACHE_CONTROL_LEFT_OUT", message: `a call takes ${MOST_MARKS} marks, and the others of yours save more`, path };
+      return {
+        code: "CACHE_CONTROL_LEFT_OUT",
+        message: `a call takes ${MOST_MARKS} marks, and the others of yours save more`,
+        path,
+      };
     });
     for (const at of added) {
       const place = places[at] as Place;
@@ -111,7 +128,14 @@ export class CacheMarks {
       messages: messages.map((message, at) => withBlocks(message as Fields, said[at] as Fields[])),
       system: above.some(isMarked) ? above : system,
       tools: marked,
-      warnings: [...tooMany, ...left.map((path) => ({ code: "CACHE_CONTROL_LEFT_OUT", message: "the block that carries cache_control is not sent as it is", path }))],
+      warnings: [
+        ...tooMany,
+        ...left.map((path) => ({
+          code: "CACHE_CONTROL_LEFT_OUT",
+          message: "the block that carries cache_control is not sent as it is",
+          path,
+        })),
+      ],
     };
   }
 

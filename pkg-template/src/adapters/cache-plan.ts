@@ -78,7 +78,11 @@ export class CachePlan {
 
   /** The newest places, which are those that a call may read. */
   state(): CachePlanState {
-    return { places: this.#places.slice(-RESUMED_PLACES).map((place) => ({ ...place })), before: this.#before, kept: this.#kept };
+    return {
+      places: this.#places.slice(-RESUMED_PLACES).map((place) => ({ ...place })),
+      before: this.#before,
+      kept: this.#kept,
+    };
   }
 
   resume({ places, before, kept }: CachePlanState): void {
@@ -95,7 +99,8 @@ export class CachePlan {
     let room = MOST_MARKS - marked.size - (isAutomatic ? 1 : 0);
     const added: number[] = [];
     const isMarked = (at: number): boolean => marked.has(at) || automatic.includes(at) || added.includes(at);
-    const isRead = (at: number): boolean => [...marked, ...automatic, ...added].some((mark) => mark >= at && mark - at < LOOK_BACK);
+    const isRead = (at: number): boolean =>
+      [...marked, ...automatic, ...added].some((mark) => mark >= at && mark - at < LOOK_BACK);
     const add = (at: number, isDone: (at: number) => boolean): void => {
       if (room <= 0 || at < 0 || isDone(at)) return;
       added.push(at);
@@ -121,7 +126,13 @@ export class CachePlan {
   #hashes(blocks: readonly PromptBlock[], head: number, settings: PlannedCall["settings"]): readonly string[] {
     const key = JSON.stringify([head, settings]);
     let same = 0;
-    while (key === this.#settings && same < blocks.length && same < this.#texts.length && blocks[same]?.text === this.#texts[same]) same += 1;
+    while (
+      key === this.#settings &&
+      same < blocks.length &&
+      same < this.#texts.length &&
+      blocks[same]?.text === this.#texts[same]
+    )
+      same += 1;
     const hashes = this.#before.slice(0, same);
     const hash = same > 0 ? TextHash.after(hashes[same - 1] as string) : new TextHash();
     if (same === 0) hash.add(settings.prompt);
@@ -148,18 +159,28 @@ export class CachePlan {
   /** The last places that this prompt has in common with earlier calls: with one that was answered, and with one that may not have been sent. */
   #written(hashes: readonly string[]): { readonly sure: number; readonly open: number } {
     const common = this.#places.filter(({ at, hash }) => hashes[at] === hash);
-    const last = (isSure: boolean): number => Math.max(-1, ...common.filter((place) => place.isSure === isSure).map(({ at }) => at));
+    const last = (isSure: boolean): number =>
+      Math.max(-1, ...common.filter((place) => place.isSure === isSure).map(({ at }) => at));
     return { sure: last(true), open: last(false) };
   }
 
   /** Which marks of the caller are too many: all but the last, the one that reads most, that of the head, and the last of the others. */
-  #refused(blocks: readonly PromptBlock[], head: number, isAutomatic: boolean, hashes: readonly string[]): readonly number[] {
+  #refused(
+    blocks: readonly PromptBlock[],
+    head: number,
+    isAutomatic: boolean,
+    hashes: readonly string[],
+  ): readonly number[] {
     const given = blocks.flatMap(({ isMarked }, at) => (isMarked ? [at] : []));
     const most = MOST_MARKS - (isAutomatic ? 1 : 0);
     if (given.length <= most) return [];
     const { sure, open } = this.#written(hashes);
     const lastUpTo = (at: number): number => Math.max(-1, ...given.filter((mark) => mark <= at));
-    const kept = new Set([lastUpTo(blocks.length), lastUpTo(sure), lastUpTo(head - 1), lastUpTo(open), ...[...given].reverse()].filter((at) => at >= 0));
+    const kept = new Set(
+      [lastUpTo(blocks.length), lastUpTo(sure), lastUpTo(head - 1), lastUpTo(open), ...[...given].reverse()].filter(
+        (at) => at >= 0,
+      ),
+    );
     const useful = [...kept].slice(0, most);
     return given.filter((at) => !useful.includes(at));
   }

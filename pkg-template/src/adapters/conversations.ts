@@ -46,12 +46,20 @@ export class Conversations<T> {
   readonly #known = new Map<string, ServedConversation<T>>();
 
   constructor(given: ConversationsOptions, begin: () => T) {
-    if (typeof given !== "object" || (given as unknown) === null) refuse(undefined, "options", "{ budget_tokens: 16000 }");
+    if (typeof given !== "object" || (given as unknown) === null)
+      refuse(undefined, "options", "{ budget_tokens: 16000 }");
     const { manager, on_step, max_conversations = MAX_CONVERSATIONS, ...options } = given;
-    [this.#options, this.#given, this.#most, this.#begin] = [options, { ...(manager && { manager }), ...(on_step && { on_step }) }, max_conversations, begin];
-    if (!Number.isInteger(max_conversations) || max_conversations < 1) refuse("/max_conversations", "a whole number of conversations");
+    [this.#options, this.#given, this.#most, this.#begin] = [
+      options,
+      { ...(manager && { manager }), ...(on_step && { on_step }) },
+      max_conversations,
+      begin,
+    ];
+    if (!Number.isInteger(max_conversations) || max_conversations < 1)
+      refuse("/max_conversations", "a whole number of conversations");
     if (on_step !== undefined && typeof on_step !== "function") refuse("/on_step", "a function");
-    if (typeof manager === "object" && "syncMessages" in manager) refuse("/manager", "options or a function", "a function that returns the one of each conversation");
+    if (typeof manager === "object" && "syncMessages" in manager)
+      refuse("/manager", "options or a function", "a function that returns the one of each conversation");
     // Bad options are told when they are given, not when a conversation begins.
     const next = this.#made(typeof manager === "function" ? undefined : manager);
     if (typeof manager === "function") next.loop.free();
@@ -85,7 +93,10 @@ export class Conversations<T> {
   #present(): AgentLoop {
     const { loop } = [...this.#known.values()].at(-1) ?? this.#next ?? {};
     if (loop) return loop;
-    throw new ContextWeaverError("NOT_FOUND", "no conversation has begun", { path: "/manager", hint: "your function `manager` makes the log of each" });
+    throw new ContextWeaverError("NOT_FOUND", "no conversation has begun", {
+      path: "/manager",
+      hint: "your function `manager` makes the log of each",
+    });
   }
 
   /** Finds a conversation, or begins it. */
@@ -126,7 +137,10 @@ export class Conversations<T> {
     const told = on_step && ((step: AgentLoopStep): void => on_step(step, made.key));
     const made: BegunConversation<T> = {
       key: "",
-      loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { on_step: told }) }, ["max_conversations", "toJsonSchema"]),
+      loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { on_step: told }) }, [
+        "max_conversations",
+        "toJsonSchema",
+      ]),
       kept: this.#begin(),
     };
     return made;

@@ -16,7 +16,12 @@ export interface ModelMessage {
 type MessageClass = (new (fields: Fields) => object) & { readonly lc_name?: () => string };
 
 /** Names of the classes by type of message, as the framework writes them down. */
-const CLASSES: Readonly<Record<string, string>> = { human: "HumanMessage", ai: "AIMessage", system: "SystemMessage", tool: "ToolMessage" };
+const CLASSES: Readonly<Record<string, string>> = {
+  human: "HumanMessage",
+  ai: "AIMessage",
+  system: "SystemMessage",
+  tool: "ToolMessage",
+};
 
 /** A conversation in both forms. */
 export interface ReadConversation {
@@ -56,9 +61,19 @@ export class LangChainMessages {
   }
 
   /** Writes what the engine made of a conversation. `lost` is told what a message had that is shown otherwise than it was. */
-  write(messages: readonly ModelMessage[], { originals, mended }: ReadConversation, lost?: (what: string) => void): object[] {
+  write(
+    messages: readonly ModelMessage[],
+    { originals, mended }: ReadConversation,
+    lost?: (what: string) => void,
+  ): object[] {
     const left = new Map([...originals].map(([key, list]) => [key, [...list]]));
-    const results = new Map([...originals.values()].flat().flatMap((message) => (typeOf(message as Fields) === "tool" ? [[(message as Fields)["tool_call_id"], message as Fields]] : [])));
+    const results = new Map(
+      [...originals.values()]
+        .flat()
+        .flatMap((message) =>
+          typeOf(message as Fields) === "tool" ? [[(message as Fields)["tool_call_id"], message as Fields]] : [],
+        ),
+    );
     // From the end, as what is left out stands before what is kept: of two that are alike the later one is meant.
     let isChanged = false;
     const written = [...messages].reverse().flatMap((message) => {
@@ -67,8 +82,10 @@ export class LangChainMessages {
       return original ? [original] : this.#made(message, results).reverse();
     });
     // What stands beside an answer, which no part of a message holds: thoughts, and calls that nobody could answer.
-    const thinks = ({ additional_kwargs: more }: Fields): boolean => Boolean((more as Fields | undefined)?.["reasoning_content"]);
-    const failed = ({ invalid_tool_calls: calls = [] }: Fields): boolean => (calls as readonly Fields[]).some(({ id }) => !results.has(id));
+    const thinks = ({ additional_kwargs: more }: Fields): boolean =>
+      Boolean((more as Fields | undefined)?.["reasoning_content"]);
+    const failed = ({ invalid_tool_calls: calls = [] }: Fields): boolean =>
+      (calls as readonly Fields[]).some(({ id }) => !results.has(id));
     const changed = isChanged ? ([...left.values(), mended].flat() as Fields[]) : [];
     if (changed.some(thinks)) lost?.("reasoning_content");
     if (changed.some(failed)) lost?.("invalid_tool_calls");
@@ -85,7 +102,8 @@ export class LangChainMessages {
     const made = message.constructor as MessageClass;
     const type = typeOf(message as Fields);
     const isChunk = made.lc_name?.().endsWith("Chunk") ?? false;
-    if (typeof type === "string" && type in CLASSES && !(isChunk && this.#classes.has(type))) this.#classes.set(type, made);
+    if (typeof type === "string" && type in CLASSES && !(isChunk && this.#classes.has(type)))
+      this.#classes.set(type, made);
   }
 
   #make(type: string, fields: Fields): object {
@@ -113,19 +131,28 @@ export class LangChainMessages {
   #made({ role, content, name }: ModelMessage, results: ReadonlyMap<unknown, Fields>): object[] {
     const named = name === undefined ? {} : { name };
     if (role === "system") return [this.system(textOf(content))];
-    if (role === "user") return [this.#make("human", { ...named, content: typeof content === "string" ? content : content.map(writeBlock) })];
+    if (role === "user")
+      return [
+        this.#make("human", { ...named, content: typeof content === "string" ? content : content.map(writeBlock) }),
+      ];
     if (role === "assistant") return [this.#make("ai", { ...named, ...writeAnswer(content) })];
     return (content as readonly Fields[]).map((part) => {
       const { id, name: tool, artifact, metadata } = results.get(part["toolCallId"]) ?? { name: part["toolName"] };
       const kept = Object.entries({ id, name: tool, artifact, metadata }).filter(([, value]) => value !== undefined);
-      return this.#make("tool", { ...Object.fromEntries(kept), tool_call_id: part["toolCallId"], ...writeOutput(part["output"] as Fields) });
+      return this.#make("tool", {
+        ...Object.fromEntries(kept),
+        tool_call_id: part["toolCallId"],
+        ...writeOutput(part["output"] as Fields),
+      });
     });
   }
 }
 
 /** A message whose calls with arguments that are no JSON, where they were answered, are among its calls. */
 function withInvalidCalls(message: Fields, answered: ReadonlySet<unknown>): Fields {
-  const invalid = ((message["invalid_tool_calls"] ?? []) as readonly Fields[]).filter(({ id }) => id !== undefined && answered.has(id));
+  const invalid = ((message["invalid_tool_calls"] ?? []) as readonly Fields[]).filter(
+    ({ id }) => id !== undefined && answered.has(id),
+  );
   if (invalid.length === 0) return message;
   const calls = invalid.map(({ id, name, args }) => ({ id, name: name ?? "tool", args: { input: args ?? "" } }));
   const { content, tool_calls = [], name, role } = message;
@@ -145,14 +172,20 @@ function textOf(content: unknown): string {
 
 function blocksOf(content: unknown): readonly Fields[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return Array.isArray(content) ? content.map((block: unknown) => (typeof block === "string" ? { type: "text", text: block } : (block as Fields))) : [];
+  return Array.isArray(content)
+    ? content.map((block: unknown) => (typeof block === "string" ? { type: "text", text: block } : (block as Fields)))
+    : [];
 }
 
 /** Reads a message; `names` are those of the tools by call. */
 function readMessage(message: Fields, names: Map<unknown, unknown>, path: string): ModelMessage {
   const { content, name, role } = message;
   const named = typeof name === "string" ? { name } : {};
-  const user = (): ModelMessage => ({ role: "user", ...named, content: typeof content === "string" ? content : blocksOf(content).map(readBlock) });
+  const user = (): ModelMessage => ({
+    role: "user",
+    ...named,
+    content: typeof content === "string" ? content : blocksOf(content).map(readBlock),
+  });
   switch (typeOf(message)) {
     case "system":
       return { role: "system", content: textOf(content) };
@@ -166,7 +199,9 @@ function readMessage(message: Fields, names: Map<unknown, unknown>, path: string
       if (role === "system" || role === "developer") return { role: "system", content: textOf(content) };
       return role === "assistant" ? { role, ...named, content: readAnswer(message, names) } : user();
     default:
-      throw new ContextWeaverError("UNSUPPORTED", `messages of the type \`${String(typeOf(message))}\` are not read`, { path });
+      throw new ContextWeaverError("UNSUPPORTED", `messages of the type \`${String(typeOf(message))}\` are not read`, {
+        path,
+      });
   }
 }
 
@@ -175,7 +210,9 @@ const REASONING = ["thinking", "redacted_thinking", "reasoning", "reasoning_cont
 
 function readAnswer({ content, tool_calls }: Fields, names: Map<unknown, unknown>): string | readonly Fields[] {
   const calls = new Map(((tool_calls ?? []) as readonly Fields[]).map((call) => [call["id"], call]));
-  const read = ({ id, name, args }: Fields): Fields => (names.set(id, name), { type: "tool-call", toolCallId: id, toolName: name, input: args ?? {} });
+  const read = ({ id, name, args }: Fields): Fields => (
+    names.set(id, name), { type: "tool-call", toolCallId: id, toolName: name, input: args ?? {} }
+  );
   if (typeof content === "string" && calls.size === 0) return content;
   const parts = blocksOf(content).map((block) => {
     const { type, id } = block;
@@ -195,7 +232,8 @@ function writeAnswer(content: string | readonly Fields[]): Fields {
   const calls = content.filter(({ type }) => type === "tool-call");
   const blocks = content.flatMap((part): Fields[] => {
     const { type, block, toolCallId: id, toolName: name, input } = part;
-    if (type === "tool-call") return block === undefined ? [] : [{ type: block, id, name, [block === "tool_use" ? "input" : "args"]: input }];
+    if (type === "tool-call")
+      return block === undefined ? [] : [{ type: block, id, name, [block === "tool_use" ? "input" : "args"]: input }];
     return type === "reasoning" ? [block as Fields] : [writeBlock(part)];
   });
   const isText = blocks.every(({ type }) => type === "text");
@@ -208,16 +246,23 @@ function writeAnswer(content: string | readonly Fields[]): Fields {
   };
 }
 
-function readResult({ content, tool_call_id: toolCallId, name, status }: Fields, names: ReadonlyMap<unknown, unknown>): Fields {
+function readResult(
+  { content, tool_call_id: toolCallId, name, status }: Fields,
+  names: ReadonlyMap<unknown, unknown>,
+): Fields {
   const toolName = name ?? names.get(toolCallId) ?? "tool";
   const failed = status === "error" ? "error-" : "";
   const output = (): Fields => {
     if (!Array.isArray(content)) return { type: `${failed}text`, value: String(content ?? "") };
     const blocks = blocksOf(content);
-    const parts = blocks.map((block) => (block["type"] === "text" ? block : mediaOf(block) && readMedia(block, "data")));
+    const parts = blocks.map((block) =>
+      block["type"] === "text" ? block : mediaOf(block) && readMedia(block, "data"),
+    );
     // A list that a tool returned may only look like blocks: it is data.
     if (parts.includes(undefined)) return { type: `${failed}json`, value: content };
-    return failed !== "" && blocks.every(({ type }) => type === "text") ? { type: "error-text", value: textOf(content) } : { type: "content", value: parts };
+    return failed !== "" && blocks.every(({ type }) => type === "text")
+      ? { type: "error-text", value: textOf(content) }
+      : { type: "content", value: parts };
   };
   return { type: "tool-result", toolCallId, toolName, output: output() };
 }
@@ -249,10 +294,17 @@ function mediaOf(block: Fields): Media | undefined {
   if (["text", "content"].includes(String(inner["type"])) || inner["source_type"] === "text") return undefined;
   const given = inner["data"] ?? inner["url"] ?? inner["file_data"] ?? url;
   const data = given instanceof Uint8Array ? encodeBase64(given.slice()) : given;
-  const text = (...values: unknown[]): string | undefined => values.find((value): value is string => typeof value === "string" && value !== "");
+  const text = (...values: unknown[]): string | undefined =>
+    values.find((value): value is string => typeof value === "string" && value !== "");
   if (typeof data !== "string" || data === "") return undefined;
   const format = audio && text(inner["format"]);
-  const mediaType = text(inner["mimeType"], inner["mime_type"], inner["media_type"], inner["mediaType"], format && `audio/${format === "mp3" ? "mpeg" : format}`);
+  const mediaType = text(
+    inner["mimeType"],
+    inner["mime_type"],
+    inner["media_type"],
+    inner["mediaType"],
+    format && `audio/${format === "mp3" ? "mpeg" : format}`,
+  );
   const { filename, name } = (metadata ?? {}) as Fields;
   return {
     isImage: type === "image" || type === "image_url" || mediaType?.startsWith("image/") === true,
@@ -267,9 +319,15 @@ function mediaOf(block: Fields): Media | undefined {
 function readMedia(block: Fields, form?: "data"): Fields {
   const { isImage, data, mediaType, filename, detail } = mediaOf(block) as Media;
   const kind = isImage ? "image" : "file";
-  const more = { ...(mediaType !== undefined && { mediaType }), ...(filename !== undefined && { filename }), ...(typeof detail === "string" && { detail }) };
+  const more = {
+    ...(mediaType !== undefined && { mediaType }),
+    ...(filename !== undefined && { filename }),
+    ...(typeof detail === "string" && { detail }),
+  };
   if (form === undefined) return { type: kind, [isImage ? "image" : "data"]: data, ...more };
-  return data.includes("://") && !data.startsWith("data:") ? { type: `${kind}-url`, url: data, ...more } : { type: `${kind}-data`, data, ...more };
+  return data.includes("://") && !data.startsWith("data:")
+    ? { type: `${kind}-url`, url: data, ...more }
+    : { type: `${kind}-data`, data, ...more };
 }
 
 function readBlock(block: Fields): Fields {
@@ -281,14 +339,21 @@ function writeBlock(part: Fields): Fields {
   const { type, mediaType, filename, detail } = part;
   if (!/^(image|file|media)(-|$)/.test(String(type))) return part;
   const given = part["data"] ?? part["image"] ?? part["url"];
-  const data = typeof given === "object" && given !== null ? ((given as Fields)["data"] ?? (given as Fields)["url"]) : given;
+  const data =
+    typeof given === "object" && given !== null ? ((given as Fields)["data"] ?? (given as Fields)["url"]) : given;
   if (typeof data !== "string") return part;
   const [, ofUrl, bytes = data] = /^data:([^;,]*);base64,([^]*)$/.exec(data) ?? [];
   const mime = (mediaType ?? ofUrl) as string | undefined;
   const isAddress = data.includes("://") && ofUrl === undefined;
   const isImage = String(type).startsWith("image") || mime?.startsWith("image/") === true;
   if (isImage && (isAddress || mime !== undefined)) {
-    return { type: "image_url", image_url: { url: isAddress ? data : `data:${mime};base64,${bytes}`, ...(typeof detail === "string" && { detail }) } };
+    return {
+      type: "image_url",
+      image_url: {
+        url: isAddress ? data : `data:${mime};base64,${bytes}`,
+        ...(typeof detail === "string" && { detail }),
+      },
+    };
   }
   const kind = isImage ? "image" : (/^(audio|video)\//.exec(mime ?? "")?.[1] ?? "file");
   return {

@@ -1,6 +1,14 @@
 // Lists the parts of a conversation that a prompt does not show whole, with what became of each and why.
 import { ContextWeaverError, countTokens } from "contextweaver";
-import type { BuildStats, ContextManager, ContextPack, DroppedItem, RenderedItem, RunningStep, StoredItem } from "contextweaver";
+import type {
+  BuildStats,
+  ContextManager,
+  ContextPack,
+  DroppedItem,
+  RenderedItem,
+  RunningStep,
+  StoredItem,
+} from "contextweaver";
 import { figure } from "../telemetry/debug.js";
 
 /** Something of the conversation that the prompt does not have, or not whole. It quotes nothing that was said. */
@@ -60,8 +68,17 @@ export function isThrift({ reason, tokens }: DroppedItem, free_tokens: number): 
 function droppedOf(manager: ContextManager, item: DroppedItem, { free_tokens, thrift }: LeavingStep): LeftOut {
   const stored = itemOf(manager, item.item_id);
   const whole = firewallOf(stored)?.tokens ?? item.tokens;
-  const reason = isThrift(item, free_tokens) ? `left at a cut, as ${deepCut(thrift)}` : (DROPS[item.reason] ?? item.reason);
-  return { item_id: item.item_id, ...knownOf(stored), became: "dropped", ...(whole !== undefined && { tokens: whole }), shown_tokens: 0, reason };
+  const reason = isThrift(item, free_tokens)
+    ? `left at a cut, as ${deepCut(thrift)}`
+    : (DROPS[item.reason] ?? item.reason);
+  return {
+    item_id: item.item_id,
+    ...knownOf(stored),
+    became: "dropped",
+    ...(whole !== undefined && { tokens: whole }),
+    shown_tokens: 0,
+    reason,
+  };
 }
 
 const DROPS: Readonly<Record<string, string>> = {
@@ -74,25 +91,53 @@ const DROPS: Readonly<Record<string, string>> = {
 };
 
 /** What became of an item of the prompt; nothing where all of it is there. */
-function shownInPart(manager: ContextManager, { id, rendered_as, tokens: shown_tokens, omitted_chars }: RenderedItem, phase: string): readonly LeftOut[] {
+function shownInPart(
+  manager: ContextManager,
+  { id, rendered_as, tokens: shown_tokens, omitted_chars }: RenderedItem,
+  phase: string,
+): readonly LeftOut[] {
   const item = itemOf(manager, id);
   const isLarge = firewallOf(item) !== undefined;
   if (rendered_as === "whole" && !isLarge) return [];
   const became = rendered_as === "whole" ? "digest" : rendered_as;
-  const reason = isLarge && (became === "digest" || became === "excerpt") ? "it is too large to be shown whole" : reasonOf(became, phase);
-  return [{ item_id: id, ...knownOf(item), became, ...(item && { tokens: firewallOf(item)?.tokens ?? countTokens(item.text) }), shown_tokens, ...(omitted_chars !== undefined && { omitted_chars }), reason }];
+  const reason =
+    isLarge && (became === "digest" || became === "excerpt")
+      ? "it is too large to be shown whole"
+      : reasonOf(became, phase);
+  return [
+    {
+      item_id: id,
+      ...knownOf(item),
+      became,
+      ...(item && { tokens: firewallOf(item)?.tokens ?? countTokens(item.text) }),
+      shown_tokens,
+      ...(omitted_chars !== undefined && { omitted_chars }),
+      reason,
+    },
+  ];
 }
 
 function reasonOf(became: Exclude<LeftOut["became"], "dropped">, phase: string): string {
-  if (became === "stub") return phase === "answer" ? "there was room for a line only" : `there was room for a line only, or the phase \`${phase}\` shows none of its kind`;
-  return { excerpt: "there was room for a part only", redacted: "a redaction hook replaced its text", digest: "it is too large to be shown whole" }[became];
+  if (became === "stub")
+    return phase === "answer"
+      ? "there was room for a line only"
+      : `there was room for a line only, or the phase \`${phase}\` shows none of its kind`;
+  return {
+    excerpt: "there was room for a part only",
+    redacted: "a redaction hook replaced its text",
+    digest: "it is too large to be shown whole",
+  }[became];
 }
 
 function knownOf(item: StoredItem | undefined): Pick<LeftOut, "kind" | "tool_name" | "handle"> {
   if (!item) return {};
   const { kind, metadata, artifact_ref } = item;
   const tool_name = metadata["tool_name"];
-  return { kind, ...(typeof tool_name === "string" && { tool_name }), ...(artifact_ref && { handle: artifact_ref.handle }) };
+  return {
+    kind,
+    ...(typeof tool_name === "string" && { tool_name }),
+    ...(artifact_ref && { handle: artifact_ref.handle }),
+  };
 }
 
 /** Returns the firewall's note on an item that is a digest; undefined for every other. */
@@ -147,7 +192,12 @@ function nameOf({ tool_name, item_id }: LeftOut): string {
 }
 
 function fateOf({ tokens, became, handle, reason }: LeftOut): string {
-  return [...(tokens === undefined ? [] : [`${figure(tokens)} tokens`]), became, ...(handle === undefined ? [] : [handle]), reason].join(", ");
+  return [
+    ...(tokens === undefined ? [] : [`${figure(tokens)} tokens`]),
+    became,
+    ...(handle === undefined ? [] : [handle]),
+    reason,
+  ].join(", ");
 }
 
 /** Most lines of the list in a text. */
@@ -156,7 +206,13 @@ const MOST_LINES = 10;
 /** The list for people. */
 export function leftOutLines(left: readonly LeftOut[], dropped: number): readonly string[] {
   if (left.length === 0) return [];
-  const more = left.length - MOST_LINES + Math.max(0, dropped - left.filter(({ became }) => became === "dropped").length);
-  const line = (one: LeftOut) => `  ${one.item_id} (${one.tool_name ?? one.kind ?? "unknown"}): ${one.became === "dropped" ? "" : `${figure(one.shown_tokens)} of `}${fateOf(one)}`;
-  return ["not whole in the last step:", ...byTokens(left).slice(0, MOST_LINES).map(line), ...(more > 0 ? [`  and ${more} more`] : [])];
+  const more =
+    left.length - MOST_LINES + Math.max(0, dropped - left.filter(({ became }) => became === "dropped").length);
+  const line = (one: LeftOut) =>
+    `  ${one.item_id} (${one.tool_name ?? one.kind ?? "unknown"}): ${one.became === "dropped" ? "" : `${figure(one.shown_tokens)} of `}${fateOf(one)}`;
+  return [
+    "not whole in the last step:",
+    ...byTokens(left).slice(0, MOST_LINES).map(line),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+  ];
 }

@@ -83,7 +83,10 @@ export interface ToldBefore {
 }
 
 /** A step as it is made. */
-type MadeStep = Omit<KeptStep, "new_tokens" | "rewritten_tokens" | "free_tokens" | "is_shortened" | "cold_because" | "cached_before">;
+type MadeStep = Omit<
+  KeptStep,
+  "new_tokens" | "rewritten_tokens" | "free_tokens" | "is_shortened" | "cold_because" | "cached_before"
+>;
 
 /** Sets a step beside the one before. */
 export function stepOf(made: MadeStep, before: KeptStep | undefined): KeptStep {
@@ -95,8 +98,17 @@ export function stepOf(made: MadeStep, before: KeptStep | undefined): KeptStep {
   const free_tokens = before && !is_shortened ? before.free_tokens : freeTokens(made);
   const cold_because = cut === "cold" && before ? coldBecause(made, before) : undefined;
   const observed = before?.observed_cached_tokens;
-  const cached_before = before && observed !== undefined ? { expected: before.step.repeated_tokens, observed } : undefined;
-  return { ...made, new_tokens, rewritten_tokens: added - new_tokens, free_tokens, is_shortened, ...(cold_because !== undefined && { cold_because }), ...(cached_before && { cached_before }) };
+  const cached_before =
+    before && observed !== undefined ? { expected: before.step.repeated_tokens, observed } : undefined;
+  return {
+    ...made,
+    new_tokens,
+    rewritten_tokens: added - new_tokens,
+    free_tokens,
+    is_shortened,
+    ...(cold_because !== undefined && { cold_because }),
+    ...(cached_before && { cached_before }),
+  };
 }
 
 /** Tokens of the model for one of ours. */
@@ -114,7 +126,10 @@ function coldBecause({ told, tools }: MadeStep, before: KeptStep): string {
   if (told.model !== before.told.model) return "another model is called";
   const joined = tools.filter((name) => !before.tools.includes(name));
   const gone = before.tools.filter((name) => !tools.includes(name));
-  const changes = [...(joined.length > 0 ? [`${joined.join(", ")} joined`] : []), ...(gone.length > 0 ? [`${gone.join(", ")} left`] : [])];
+  const changes = [
+    ...(joined.length > 0 ? [`${joined.join(", ")} joined`] : []),
+    ...(gone.length > 0 ? [`${gone.join(", ")} left`] : []),
+  ];
   if (changes.length > 0) return `the tools changed: ${changes.join(" and ")}`;
   if (tools.join() !== before.tools.join()) return "the tools are in another order";
   if (told.before !== before.told.before) return "what stands before the messages changed";
@@ -133,7 +148,14 @@ function digestOf(manager: ContextManager, id: string): readonly DigestedResult[
   const firewall = firewallOf(item);
   if (!item?.artifact_ref || !firewall) return [];
   const { tool_name } = item.metadata as { readonly tool_name?: unknown };
-  return [{ item_id: id, handle: item.artifact_ref.handle, tokens: firewall.tokens ?? 0, ...(typeof tool_name === "string" && { tool_name }) }];
+  return [
+    {
+      item_id: id,
+      handle: item.artifact_ref.handle,
+      tokens: firewall.tokens ?? 0,
+      ...(typeof tool_name === "string" && { tool_name }),
+    },
+  ];
 }
 
 /** A step in one line; `left` is what it does not have whole. */
@@ -145,7 +167,11 @@ export function stepLine(kept: KeptStep, left: readonly LeftOut[]): string {
     leftOutWords(left, stats.dropped_count),
     cutWords(kept),
     ...toolWords(kept),
-    ...(cached_before ? [`of the call before the provider had ${figure(cached_before.observed)} tokens in its cache (~${figure(cached_before.expected)} expected)`] : []),
+    ...(cached_before
+      ? [
+          `of the call before the provider had ${figure(cached_before.observed)} tokens in its cache (~${figure(cached_before.expected)} expected)`,
+        ]
+      : []),
     ...(codes.length > 0 ? [`warnings: ${codes.join(", ")}`] : []),
   ];
   return parts.join("; ");
@@ -155,7 +181,8 @@ function tokensWords(kept: KeptStep): string {
   const { step, budget_tokens, new_tokens, rewritten_tokens, observed_cached_tokens } = kept;
   const factor = factorOf(kept);
   const counted = factor === 1 ? "" : ` (the provider counts ${factor} times as much)`;
-  const observed = observed_cached_tokens === undefined ? "" : `, where the provider had ${figure(observed_cached_tokens)}`;
+  const observed =
+    observed_cached_tokens === undefined ? "" : `, where the provider had ${figure(observed_cached_tokens)}`;
   return `${figure(step.tokens)} of ${figure(budget_tokens)} tokens${counted} (~${figure(step.repeated_tokens)} expected from the cache${observed}, ${figure(new_tokens)} new, ${figure(rewritten_tokens)} rewritten)`;
 }
 
@@ -170,10 +197,13 @@ function cutWords(kept: KeptStep): string {
   const { step, stats, budget_tokens, thrift, cold_because, free_tokens, is_shortened } = kept;
   const { cut } = step;
   if (cut === undefined) return "not cut";
-  const why = cut === "cold" && cold_because !== undefined ? `the provider's cache is lost, because ${cold_because}` : CUTS[cut];
+  const why =
+    cut === "cold" && cold_because !== undefined ? `the provider's cache is lost, because ${cold_because}` : CUTS[cut];
   const said = cut === "first" ? why : `cut: ${cut} (${why})`;
   const isDeep = is_shortened && stats.dropped_items.some((item) => isThrift(item, free_tokens));
-  return isDeep ? `${said}, shortened to ${figure(step.tokens)} of ${figure(budget_tokens)}, as ${deepCut(thrift)}` : said;
+  return isDeep
+    ? `${said}, shortened to ${figure(step.tokens)} of ${figure(budget_tokens)}, as ${deepCut(thrift)}`
+    : said;
 }
 
 const CUTS: Readonly<Record<NonNullable<RunningStep["cut"]>, string>> = {
@@ -194,7 +224,12 @@ const CUTS: Readonly<Record<NonNullable<RunningStep["cut"]>, string>> = {
 export function loopReport(manager: ContextManager, costs: LoopCosts, kept: KeptStep | undefined): LoopReport {
   const last = kept && stepReport(manager, kept);
   const build = last && buildReport({ stats: last.stats, budget: last.budget_tokens });
-  const text = [totals(costs), ...(kept && last ? [stepLine(kept, last.left_out), shares(last), ...leftOutLines(last.left_out, last.stats.dropped_count)] : [])].join("\n");
+  const text = [
+    totals(costs),
+    ...(kept && last
+      ? [stepLine(kept, last.left_out), shares(last), ...leftOutLines(last.left_out, last.stats.dropped_count)]
+      : []),
+  ].join("\n");
   const data = { costs, ...(last && { last }), ...(build && { build }), text };
   // Methods are no data: they are not written with it.
   return Object.defineProperties(data as LoopReport, {
@@ -208,7 +243,9 @@ function shares(last: StepReport): string {
   const { step, stats, tool_tokens } = last;
   const sections = Object.entries(stats.tokens_per_section);
   const other = step.tokens - tool_tokens - sections.reduce((sum, [, tokens]) => sum + tokens, 0);
-  const named = [...sections, ["tool definitions", tool_tokens] as const, ["other", other] as const].filter(([, tokens]) => tokens > 0);
+  const named = [...sections, ["tool definitions", tool_tokens] as const, ["other", other] as const].filter(
+    ([, tokens]) => tokens > 0,
+  );
   const listed = named.map(([name, tokens]) => `${name} ${figure(tokens)}`).join(", ");
   return `tokens by contextweaver's count, tool definitions included: ${listed}; ${figure(step.tokens)} in all, ${figure(Math.max(0, freeTokens(last)))} free`;
 }
@@ -217,6 +254,8 @@ function totals({ steps, cuts, tokens, repeated_tokens, cost, cost_without, obse
   if (steps === 0) return "no step yet";
   const share = cost_without > 0 ? Math.round(100 * (1 - cost / cost_without)) : 0;
   const saved = share === 0 ? "" : `, ${Math.abs(share)} % ${share > 0 ? "less" : "more"} than sending everything`;
-  const seen = observed ? ` (of ${observed.steps} observed ${observed.steps === 1 ? "call" : "calls"} the provider had ${figure(observed.cached_tokens)}, and ~${figure(observed.forecast_tokens)} were expected)` : "";
+  const seen = observed
+    ? ` (of ${observed.steps} observed ${observed.steps === 1 ? "call" : "calls"} the provider had ${figure(observed.cached_tokens)}, and ~${figure(observed.forecast_tokens)} were expected)`
+    : "";
   return `${steps} ${steps === 1 ? "step" : "steps"}, ${cuts} ${cuts === 1 ? "cut" : "cuts"}; ${figure(tokens)} tokens sent, ~${figure(repeated_tokens)} of them expected from the cache${seen}; they cost as ${figure(cost)} input tokens at full price${saved}`;
 }

@@ -36,9 +36,16 @@ interface Streamed {
   readonly stream: ReadableStream<Fields>;
 }
 
-const definitionOf = ({ name, description, schema }: DescribedTool): Fields => ({ type: "function", name, description, inputSchema: schema });
+const definitionOf = ({ name, description, schema }: DescribedTool): Fields => ({
+  type: "function",
+  name,
+  description,
+  inputSchema: schema,
+});
 const CALL = callOffer().name;
-const ADDED: ReadonlyMap<unknown, Fields> = new Map([...addedOffers(), callOffer()].map((tool) => [tool.name, definitionOf(tool)]));
+const ADDED: ReadonlyMap<unknown, Fields> = new Map(
+  [...addedOffers(), callOffer()].map((tool) => [tool.name, definitionOf(tool)]),
+);
 const isAdded = ({ toolName }: Fields): boolean => ADDED.has(toolName);
 
 /** How the calls of a conversation are served. */
@@ -66,7 +73,10 @@ export class ModelCalls {
     const warnings = new Map<string, object>();
     for (;;) {
       const said = (await model.doGenerate((await call.params()) as never)) as Generated;
-      const taken = await call.take(said.content.map((part) => call.read(part)), said.usage);
+      const taken = await call.take(
+        said.content.map((part) => call.read(part)),
+        said.usage,
+      );
       content.push(...taken.content, ...taken.results);
       for (const warning of said.warnings ?? []) warnings.set(JSON.stringify(warning), warning);
       if (!taken.isOpen) return { ...said, content, usage: call.usage, warnings: [...warnings.values()] };
@@ -141,10 +151,16 @@ class ModelCall {
     const own = offered.filter(({ name }) => given.has(name));
     // Whoever may call nothing more still says something.
     const isLast = this.#left === 0 && own.length === 0;
-    const sent = (choice as Fields | undefined)?.["type"] === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
+    const sent =
+      (choice as Fields | undefined)?.["type"] === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
     const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
-    const toolChoice = isLast ? { type: "none" } : choiceOf(choice, forced, given, new Set(sent.map(({ name }) => name)), { type: "auto" });
-    const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? { prompt, tools: sent };
+    const toolChoice = isLast
+      ? { type: "none" }
+      : choiceOf(choice, forced, given, new Set(sent.map(({ name }) => name)), { type: "auto" });
+    const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? {
+      prompt,
+      tools: sent,
+    };
     return {
       ...rest,
       prompt: marked.prompt,
@@ -159,7 +175,10 @@ class ModelCall {
     const promptCacheKey = this.#key.of(isOpenAi, () => beginning(this.#conversation));
     if (promptCacheKey === undefined) return this.#params;
     const { openai, ...options } = (this.#params["providerOptions"] ?? {}) as Fields;
-    return { ...this.#params, providerOptions: { ...options, openai: { promptCacheKey, ...(openai as Fields | undefined) } } };
+    return {
+      ...this.#params,
+      providerOptions: { ...options, openai: { promptCacheKey, ...(openai as Fields | undefined) } },
+    };
   }
 
   /**
@@ -176,10 +195,15 @@ class ModelCall {
    * Takes what the model said: what of it the SDK is told, the results of calls that were answered here, and whether the model is to
    * be asked again. Where it called other tools as well, the SDK's loop does that.
    */
-  async take(said: readonly Fields[], usage: Fields | undefined): Promise<{ readonly content: readonly Fields[]; readonly results: readonly Fields[]; readonly isOpen: boolean }> {
+  async take(
+    said: readonly Fields[],
+    usage: Fields | undefined,
+  ): Promise<{ readonly content: readonly Fields[]; readonly results: readonly Fields[]; readonly isOpen: boolean }> {
     this.usage = this.usage === undefined ? usage : sumOf(this.usage, usage);
     const paid = (usage?.["inputTokens"] ?? {}) as Fields;
-    this.#loop.observe(this.#model.modelId, paid["total"], { input_tokens_details: { cached_tokens: paid["cacheRead"] } });
+    this.#loop.observe(this.#model.modelId, paid["total"], {
+      input_tokens_details: { cached_tokens: paid["cacheRead"] },
+    });
     const calls = said.filter((part) => part["type"] === "tool-call" && part["providerExecuted"] !== true);
     const answered = calls.filter(isAdded);
     const results: Fields[] = [];
@@ -190,7 +214,11 @@ class ModelCall {
     const content = said.map((part) => (answered.includes(part) ? { ...part, ...RUN_HERE } : part));
     const isOpen = this.#left > 0 && answered.length > 0 && answered.length === calls.length;
     this.#left -= 1;
-    if (isOpen) this.#conversation = [...this.#conversation, ...readMessage({ role: "assistant", content: [...content, ...results].flatMap(promptPartOf) })];
+    if (isOpen)
+      this.#conversation = [
+        ...this.#conversation,
+        ...readMessage({ role: "assistant", content: [...content, ...results].flatMap(promptPartOf) }),
+      ];
     return { content, results, isOpen };
   }
 }
@@ -203,7 +231,11 @@ function promptOf(messages: readonly Fields[], version: string): Fields[] {
   for (const message of messages.map((one) => promptMessage(one, version))) {
     const last = prompt.at(-1);
     if (last?.["role"] !== "tool" || message["role"] !== "tool") prompt.push(message);
-    else prompt[prompt.length - 1] = { ...last, content: [...(last["content"] as readonly Fields[]), ...(message["content"] as readonly Fields[])] };
+    else
+      prompt[prompt.length - 1] = {
+        ...last,
+        content: [...(last["content"] as readonly Fields[]), ...(message["content"] as readonly Fields[])],
+      };
   }
   return prompt;
 }
@@ -230,8 +262,27 @@ function readMessage({ role, content, ...rest }: Fields): Fields[] {
 function promptPartOf({ providerMetadata, ...part }: Fields): Fields[] {
   const noted = providerMetadata === undefined ? {} : { providerOptions: providerMetadata };
   const { type, toolCallId, toolName, input, result } = part;
-  if (type === "tool-call") return [{ type, toolCallId, toolName, input: argumentsOf(input), ...(part["providerExecuted"] === true && { providerExecuted: true }), ...noted }];
-  if (type === "tool-result") return [{ type, toolCallId, toolName, output: typeof result === "string" ? { type: "text", value: result } : { type: "json", value: result }, ...noted }];
+  if (type === "tool-call")
+    return [
+      {
+        type,
+        toolCallId,
+        toolName,
+        input: argumentsOf(input),
+        ...(part["providerExecuted"] === true && { providerExecuted: true }),
+        ...noted,
+      },
+    ];
+  if (type === "tool-result")
+    return [
+      {
+        type,
+        toolCallId,
+        toolName,
+        output: typeof result === "string" ? { type: "text", value: result } : { type: "json", value: result },
+        ...noted,
+      },
+    ];
   if (type === "source" || type === "tool-approval-request" || (type === "text" && part["text"] === "")) return [];
   return [{ ...part, ...noted }];
 }
@@ -301,7 +352,8 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
 /** Marks calls that are answered here, and tells texts of one round from those of another. */
 function told(part: Fields, round: number): Fields {
   const { type, id, toolName } = part;
-  if (type === "tool-input-start" && ADDED.has(toolName) && part["providerExecuted"] !== true) return { ...part, ...RUN_HERE };
+  if (type === "tool-input-start" && ADDED.has(toolName) && part["providerExecuted"] !== true)
+    return { ...part, ...RUN_HERE };
   if (type === "tool-call" && isAdded(part) && part["providerExecuted"] !== true) return { ...part, ...RUN_HERE };
   return round > 0 && /^(text|reasoning)-/.test(String(type)) ? { ...part, id: `${round}:${String(id)}` } : part;
 }
@@ -326,7 +378,11 @@ class Said {
     const at = this.#open.get(key);
     const before = at === undefined ? undefined : this.#parts[at];
     if (at === undefined || !before) return;
-    this.#parts[at] = { ...before, text: `${String(before["text"])}${String(delta ?? "")}`, ...(providerMetadata !== undefined && { providerMetadata }) };
+    this.#parts[at] = {
+      ...before,
+      text: `${String(before["text"])}${String(delta ?? "")}`,
+      ...(providerMetadata !== undefined && { providerMetadata }),
+    };
     if (event === "end") this.#open.delete(key);
   }
 
@@ -337,5 +393,8 @@ class Said {
 
 /** Whether two lists have the same tools: they are made anew for each call. */
 function isSameList(one: readonly Fields[], other: readonly Fields[]): boolean {
-  return one.length === other.length && one.every((tool, at) => tool === other[at] || JSON.stringify(tool) === JSON.stringify(other[at]));
+  return (
+    one.length === other.length &&
+    one.every((tool, at) => tool === other[at] || JSON.stringify(tool) === JSON.stringify(other[at]))
+  );
 }

@@ -27,7 +27,14 @@ export class ModelMarks {
   mark<Message extends object>({ prompt, tools }: MarkedPrompt<Message>, settings: Fields): MarkedPrompt<Message> {
     const messages = prompt as readonly Fields[];
     const places: Place[] = tools.map((_, tool) => ({ tool }));
-    const blocks = tools.map((tool): PromptBlock => ({ text: textOf(tool), isAnswer: false, takesMark: (tool["type"] ?? "function") === "function", isMarked: isMarked(tool) }));
+    const blocks = tools.map(
+      (tool): PromptBlock => ({
+        text: textOf(tool),
+        isAnswer: false,
+        takesMark: (tool["type"] ?? "function") === "function",
+        isMarked: isMarked(tool),
+      }),
+    );
     let head = tools.length;
     for (const [message, { role, content, ...rest }] of messages.entries()) {
       const parts = Array.isArray(content) ? (content as readonly Fields[]) : undefined;
@@ -49,7 +56,10 @@ export class ModelMarks {
     const { added } = this.#plan.plan({
       blocks,
       head,
-      settings: { prompt: of(["model"]), messages: JSON.stringify([of(["toolChoice"]), (anthropic as Fields | undefined)?.["thinking"] ?? null]) },
+      settings: {
+        prompt: of(["model"]),
+        messages: JSON.stringify([of(["toolChoice"]), (anthropic as Fields | undefined)?.["thinking"] ?? null]),
+      },
       isAutomatic: isMarked(settings),
       isWanted: true,
     });
@@ -65,12 +75,18 @@ export class ModelMarks {
 
 function withMarkAt(message: Fields, part: number | undefined): Fields {
   if (part === undefined) return withMark(message);
-  return { ...message, content: (message["content"] as readonly Fields[]).map((one, at) => (at === part ? withMark(one) : one)) };
+  return {
+    ...message,
+    content: (message["content"] as readonly Fields[]).map((one, at) => (at === part ? withMark(one) : one)),
+  };
 }
 
 function withMark(block: Fields): Fields {
   const { anthropic, ...options } = (block["providerOptions"] ?? {}) as Fields;
-  return { ...block, providerOptions: { ...options, anthropic: { ...(anthropic as Fields | undefined), cacheControl: MARK } } };
+  return {
+    ...block,
+    providerOptions: { ...options, anthropic: { ...(anthropic as Fields | undefined), cacheControl: MARK } },
+  };
 }
 
 function isMarked({ providerOptions }: Fields): boolean {

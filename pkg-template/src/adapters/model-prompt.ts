@@ -6,7 +6,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 export function readPart(part: Fields): Fields {
   const { type, value } = (part["output"] ?? {}) as Fields;
   if (part["type"] !== "tool-result" || type !== "content") return part;
-  return { ...part, output: { ...(part["output"] as Fields), value: (value as readonly Fields[]).map(modelResultPart) } };
+  return {
+    ...part,
+    output: { ...(part["output"] as Fields), value: (value as readonly Fields[]).map(modelResultPart) },
+  };
 }
 
 /** Reads media of a result: since version 4 of the interface they are files. */
@@ -32,7 +35,13 @@ function promptPart(part: Fields, version: unknown): Fields {
   }
   const { type, value } = (part["output"] ?? {}) as Fields;
   if (part["type"] !== "tool-result" || type !== "content") return part;
-  return { ...part, output: { ...(part["output"] as Fields), value: (value as readonly Fields[]).map((one) => resultPart(one, version)) } };
+  return {
+    ...part,
+    output: {
+      ...(part["output"] as Fields),
+      value: (value as readonly Fields[]).map((one) => resultPart(one, version)),
+    },
+  };
 }
 
 /** Writes what a file holds: an address is an object of its own, as a string would be taken for base64. */

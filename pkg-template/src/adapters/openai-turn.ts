@@ -20,7 +20,12 @@ export function lastQuery(messages: readonly object[]): string {
 export function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
   const list = messages as readonly Fields[];
   const { query, place } = lastQuestion(list);
-  const calls = list.slice(place + 1).flatMap((message) => (message["tool_calls"] as Fields[] | undefined) ?? (/_call$/.test(String(message["type"])) ? [message] : []));
+  const calls = list
+    .slice(place + 1)
+    .flatMap(
+      (message) =>
+        (message["tool_calls"] as Fields[] | undefined) ?? (/_call$/.test(String(message["type"])) ? [message] : []),
+    );
   return { query, called: calls.flatMap((call) => namesOf(call)) };
 }
 
@@ -28,7 +33,9 @@ export function lastTurn(messages: readonly object[]): { readonly query: string;
 export function namesOf(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   const { type, name, function: inside, custom, allowed_tools: allowed, tools, server_label: server } = value as Fields;
-  if (type === "allowed_tools") return (((allowed as Fields | undefined)?.["tools"] ?? tools ?? []) as unknown[]).flatMap(namesOf);
-  const called = name ?? (inside as Fields | undefined)?.["name"] ?? (custom as Fields | undefined)?.["name"] ?? server ?? type;
+  if (type === "allowed_tools")
+    return (((allowed as Fields | undefined)?.["tools"] ?? tools ?? []) as unknown[]).flatMap(namesOf);
+  const called =
+    name ?? (inside as Fields | undefined)?.["name"] ?? (custom as Fields | undefined)?.["name"] ?? server ?? type;
   return typeof called === "string" ? [called] : [];
 }

@@ -26,7 +26,12 @@ export function readOn(manager: Pick<ContextManager, "drilldown">, input: Drilld
 }
 
 /** Does the same of a result, too, that is not in memory. */
-export async function readOnAsync(manager: Pick<ContextManager, "drilldownAsync">, input: DrilldownInput, room: number, signal?: AbortSignal): Promise<string> {
+export async function readOnAsync(
+  manager: Pick<ContextManager, "drilldownAsync">,
+  input: DrilldownInput,
+  room: number,
+  signal?: AbortSignal,
+): Promise<string> {
   return said(await manager.drilldownAsync(input.handle, input.selector, { ...within(input, room), signal }));
 }
 
@@ -42,7 +47,12 @@ export function findAgain(manager: Pick<ContextManager, "recall">, input: Recall
 }
 
 /** Does the same, also of results that are not in memory. */
-export async function findAgainAsync(manager: Pick<ContextManager, "recallAsync">, input: RecallInput, room: number, signal?: AbortSignal): Promise<string> {
+export async function findAgainAsync(
+  manager: Pick<ContextManager, "recallAsync">,
+  input: RecallInput,
+  room: number,
+  signal?: AbortSignal,
+): Promise<string> {
   return found(await manager.recallAsync(input.query, { ...atMost(input, room), hidden_only: true, signal }));
 }
 
@@ -53,7 +63,10 @@ export function found({ text, unread }: Pick<RecallAnswer, "text" | "unread">): 
 }
 
 /** How much a model may be told: what it asked for, as far as there is room. */
-export function atMost({ max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">, room: number): { readonly max_tokens: number } {
+export function atMost(
+  { max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">,
+  room: number,
+): { readonly max_tokens: number } {
   return { max_tokens: Math.min(max_tokens, room) };
 }
 
@@ -67,15 +80,23 @@ function said(slice: Slice): string {
 }
 
 /** Which part of what there is stands in a slice. Numbers count from 0, as those of selectors do, and the last one is shown. */
-export function shownOf({ unit, start, end, total, matches }: Pick<Slice, "unit" | "start" | "end" | "total" | "matches">): string {
+export function shownOf({
+  unit,
+  start,
+  end,
+  total,
+  matches,
+}: Pick<Slice, "unit" | "start" | "end" | "total" | "matches">): string {
   if (matches) return matchesShown(matches, total);
-  if (unit === "hits" && end - start === total) return total === 0 ? "no hits" : total === 1 ? "1 hit" : `all ${total} hits`;
+  if (unit === "hits" && end - start === total)
+    return total === 0 ? "no hits" : total === 1 ? "1 hit" : `all ${total} hits`;
   return `${numbered(unit, start, end)} of ${total}, counted from 0`;
 }
 
 /** Which of the rows that fulfil conditions stand in a slice. */
 export function matchesShown({ start, end, rows }: NonNullable<Slice["matches"]>, total: number): string {
-  if (end - start < total) return `${numbered("matching rows", start, end)} of ${total}, counted from 0; ${rows} rows in all`;
+  if (end - start < total)
+    return `${numbered("matching rows", start, end)} of ${total}, counted from 0; ${rows} rows in all`;
   return `${total === 0 ? "no row matches" : total === 1 ? "1 row matches" : `${total} rows match`} of ${rows}`;
 }
 

@@ -54,7 +54,11 @@ export const CALL_TOOL = {
     type: "object",
     properties: {
       name: { type: "string", description: "The name of the tool, as find_tools tells it." },
-      arguments: { type: "object", description: "Its arguments, by the schema that find_tools tells.", additionalProperties: true },
+      arguments: {
+        type: "object",
+        description: "Its arguments, by the schema that find_tools tells.",
+        additionalProperties: true,
+      },
     },
     required: ["name", "arguments"],
     additionalProperties: false,
@@ -84,7 +88,11 @@ export class ToolFront {
    * `search` returns names of tools, the best first. `beside` are tools that are listed with the others when they are demanded, and
    * called by their own names alone, such as `call_tool` itself.
    */
-  constructor(tools: readonly FrontTool[], search: (query: string, most: number) => readonly string[], beside: readonly FrontTool[] = []) {
+  constructor(
+    tools: readonly FrontTool[],
+    search: (query: string, most: number) => readonly string[],
+    beside: readonly FrontTool[] = [],
+  ) {
     this.#tools = new Map([...tools, ...beside].map((tool) => [tool.name, tool]));
     this.#beside = new Set(beside.map(({ name }) => name));
     this.#search = search;
@@ -126,7 +134,8 @@ export class ToolFront {
       }
     }
     this.#listed = listed;
-    const isChanged = before === undefined || before.size !== listed.size || [...listed].some((name) => !before.has(name));
+    const isChanged =
+      before === undefined || before.size !== listed.size || [...listed].some((name) => !before.has(name));
     return { names: [...this.#tools.keys()].filter((name) => listed.has(name)), tokens, left_out, isChanged };
   }
 
@@ -143,7 +152,9 @@ export class ToolFront {
 
   /** Tells of tools that a step wants and does not list; nothing where there are none. */
   announce(names: readonly string[]): string | undefined {
-    const missing = names.filter((name) => this.#callable(name) !== undefined && !this.lists(name)).slice(0, MOST_FOUND);
+    const missing = names
+      .filter((name) => this.#callable(name) !== undefined && !this.lists(name))
+      .slice(0, MOST_FOUND);
     return missing.length === 0 ? undefined : this.#told(missing);
   }
 
@@ -161,7 +172,8 @@ export class ToolFront {
     const meant = withoutNulls(args, tool.schema);
     const required = Array.isArray(tool.schema?.["required"]) ? (tool.schema["required"] as unknown[]) : [];
     const missing = required.filter((name) => typeof name === "string" && !Object.hasOwn(meant, name));
-    if (missing.length > 0) return { problem: `${missing.join(", ")}: missing in the arguments of ${tool.name}. ${schemaOf(tool)}` };
+    if (missing.length > 0)
+      return { problem: `${missing.join(", ")}: missing in the arguments of ${tool.name}. ${schemaOf(tool)}` };
     this.#run.delete(tool.name);
     this.#run.add(tool.name);
     return { call: { name: tool.name, arguments: meant } };
@@ -191,7 +203,9 @@ export class ToolFront {
     const exact = this.#callable(said);
     if (exact) return exact;
     const own = said.split(/[.:/]|__/).at(-1) ?? said;
-    const [alike, ...more] = [...this.#tools.keys()].filter((name) => plain(name) === plain(said) || plain(name) === plain(own));
+    const [alike, ...more] = [...this.#tools.keys()].filter(
+      (name) => plain(name) === plain(said) || plain(name) === plain(own),
+    );
     return alike === undefined || more.length > 0 ? undefined : this.#callable(alike);
   }
 

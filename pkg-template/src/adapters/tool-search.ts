@@ -41,9 +41,18 @@ export class FoundTools {
   /** Chooses among what a conversation holds, the newest first. `demanded` is what must be loaded in any case. */
   choose(results: Found, demanded: readonly string[], model: string): ChosenTools {
     // A result that was edited loads what it names now.
-    const current = new Map([...this.#loaded, ...[...results].filter(([id]) => this.#loaded.has(id) || !this.#seen.has(id))]);
-    const found = [...current].map(([id, names]) => [id, names.filter((name) => this.#deferred.has(name))] as const).reverse();
-    const { chosen, loaded } = this.#loop.load(demanded, found.map(([, names]) => names), model);
+    const current = new Map([
+      ...this.#loaded,
+      ...[...results].filter(([id]) => this.#loaded.has(id) || !this.#seen.has(id)),
+    ]);
+    const found = [...current]
+      .map(([id, names]) => [id, names.filter((name) => this.#deferred.has(name))] as const)
+      .reverse();
+    const { chosen, loaded } = this.#loop.load(
+      demanded,
+      found.map(([, names]) => names),
+      model,
+    );
     this.#chosen = new Map(found.map(([id], at) => [id, loaded[at] ?? []] as const).reverse());
     return chosen;
   }

@@ -5,7 +5,16 @@ export type * from "../manager/journal-types.js";
 export type * from "../manager/options.js";
 export type { HtmlReportOptions, ReportOptions } from "../manager/report-types.js";
 export type * from "../manager/results.js";
-export { buildReport, countTokens, drilldownTool, recallTool, redactSecrets, sanitizeText, tokenize, version } from "../manager/text.js";
+export {
+  buildReport,
+  countTokens,
+  drilldownTool,
+  recallTool,
+  redactSecrets,
+  sanitizeText,
+  tokenize,
+  version,
+} from "../manager/text.js";
 export { StoredRecords, openRecords } from "../sessions/stored-records.js";
 export type { OpenRecordsOptions } from "../sessions/stored-records.js";
 export { StoredSession, openSession } from "../sessions/stored-session.js";

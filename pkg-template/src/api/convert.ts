@@ -1,10 +1,25 @@
 // Names that need the converters, and those of tool calls, which need no module.
 export { bindTools } from "../tools/bind-tools.js";
 export type { BindToolsOptions, BoundTools } from "../tools/bind-tools.js";
-export { fromAiSdk, fromConfigurable, fromExecutable, fromExtra, toAiSdk, toConfigurable } from "../tools/context-bridges.js";
+export {
+  fromAiSdk,
+  fromConfigurable,
+  fromExecutable,
+  fromExtra,
+  toAiSdk,
+  toConfigurable,
+} from "../tools/context-bridges.js";
 export type { AiSdkOptions, ConfigurableLike, Executable, McpExtra } from "../tools/context-bridges.js";
 export { contextKey, contextKeys } from "../tools/context-key.js";
-export type { AbortSignalLike, AnyContextKey, ContextKey, ContextKeyOptions, StandardResult, StandardSchema, Validate } from "../tools/context-key.js";
+export type {
+  AbortSignalLike,
+  AnyContextKey,
+  ContextKey,
+  ContextKeyOptions,
+  StandardResult,
+  StandardSchema,
+  Validate,
+} from "../tools/context-key.js";
 export { mcpPromptToEnvelope, mcpResourceToEnvelope, mcpResultToEnvelope } from "../mcp/mcp-result.js";
 export type * from "../mcp/mcp-result-types.js";
 export type * from "../messages/message-types.js";
@@ -23,7 +38,13 @@ export { MetaPolicy, fromMcpMeta, toMcpMeta } from "../mcp/mcp-meta.js";
 export type { FromMcpMetaOptions, MetaMap, MetaWarning, PolicyFor, ToMcpMetaOptions } from "../mcp/mcp-meta.js";
 export { LoopMemo, firstTimeIn, oncePerLoop } from "../adapters/once-per-loop.js";
 export { ToolCallContext, effectiveContext } from "../tools/tool-call-context.js";
-export type { ContextEntries, ContextOptions, ContextSnapshot, MergeOptions, RevealOptions } from "../tools/tool-call-context.js";
+export type {
+  ContextEntries,
+  ContextOptions,
+  ContextSnapshot,
+  MergeOptions,
+  RevealOptions,
+} from "../tools/tool-call-context.js";
 export { assertPropagates } from "../tools/tool-conformance.js";
 export type { PropagationOptions } from "../tools/tool-conformance.js";
 export {
@@ -36,4 +57,13 @@ export {
 } from "../tools/tool-definition.js";
 export type * from "../tools/tool-definition-types.js";
 export { decorate, decoratorsOf, defineTool, fromForeign, runTool, unwrap } from "../tools/tools.js";
-export type { ContextLevels, DecoratedTool, Decoration, ForeignTool, Next, Tool, ToolInfo, ToolSpec } from "../tools/tools.js";
+export type {
+  ContextLevels,
+  DecoratedTool,
+  Decoration,
+  ForeignTool,
+  Next,
+  Tool,
+  ToolInfo,
+  ToolSpec,
+} from "../tools/tools.js";

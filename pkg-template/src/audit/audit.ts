@@ -1,6 +1,15 @@
 // Audits files of recorded sessions: readers say what happened, sessions account for it, one file after the other.
 import { statSync } from "node:fs";
-import type { AuditProblem, AuditReport, AuditSums, BreakReport, ModelReport, RepeatedResult, ResultReport, SessionReport } from "./types.js";
+import type {
+  AuditProblem,
+  AuditReport,
+  AuditSums,
+  BreakReport,
+  ModelReport,
+  RepeatedResult,
+  ResultReport,
+  SessionReport,
+} from "./types.js";
 import type { SessionEvent } from "./events.js";
 import { chunksOf, findFiles, folderAt } from "./files.js";
 import type { FoundFiles } from "./files.js";
@@ -28,7 +37,11 @@ export interface AuditOptions {
   /** Prices of models, before those that are known. */
   readonly prices?: readonly ModelPrice[];
   /** Is told after each megabyte that was read. */
-  readonly onProgress?: (progress: { readonly bytes: number; readonly files: number; readonly sessions: number }) => void;
+  readonly onProgress?: (progress: {
+    readonly bytes: number;
+    readonly files: number;
+    readonly sessions: number;
+  }) => void;
 }
 
 /** Dearest results, breaks and repeats that are told, and problems. */
@@ -94,7 +107,12 @@ class Auditor {
     for (const { path, folderOf } of files) {
       this.#files += 1;
       try {
-        if (folderOf) await this.#events(path, folderOf, folderOf === "opencode" ? readStorage(folderAt(path)) : readEvents(folderAt(path)));
+        if (folderOf)
+          await this.#events(
+            path,
+            folderOf,
+            folderOf === "opencode" ? readStorage(folderAt(path)) : readEvents(folderAt(path)),
+          );
         else await this.#file(path);
       } catch (error) {
         const { code } = error as { readonly code?: string };
@@ -109,7 +127,9 @@ class Auditor {
   report(): AuditReport {
     this.#sessions.sort((a, b) => priceOf(b) - priceOf(a) || (a.session < b.session ? -1 : 1));
     const budgets = this.#budgets();
-    this.#total.strategies = this.#total.strategies.filter(({ budget }) => budget === undefined || budgets.includes(budget));
+    this.#total.strategies = this.#total.strategies.filter(
+      ({ budget }) => budget === undefined || budgets.includes(budget),
+    );
     setShares(this.#total);
     return rounded({
       version: 1,
@@ -132,7 +152,9 @@ class Auditor {
   #budgets(): number[] {
     const { budgets } = this.#options;
     const [first, ...others] = this.#sessions.map(({ strategies }) => strategies.flatMap(({ budget }) => budget ?? []));
-    const own = (first ?? []).filter((budget) => !budgets.includes(budget) && others.every((one) => one.includes(budget)));
+    const own = (first ?? []).filter(
+      (budget) => !budgets.includes(budget) && others.every((one) => one.includes(budget)),
+    );
     return [...new Set([...budgets, ...own])].sort((a, b) => a - b);
   }
 
@@ -172,8 +194,14 @@ class Auditor {
       if (event.kind === "begin") {
         end(conversation);
         const { session, parent, account } = event;
-        const replay = this.#pool.replay(Math.max(this.#found, this.#bytes), this.#options.has_own_budgets === true ? account?.budget : undefined);
-        open.set(conversation, { session: new Session({ file, agent, session, parent, account }, this.#shared, replay), replay });
+        const replay = this.#pool.replay(
+          Math.max(this.#found, this.#bytes),
+          this.#options.has_own_budgets === true ? account?.budget : undefined,
+        );
+        open.set(conversation, {
+          session: new Session({ file, agent, session, parent, account }, this.#shared, replay),
+          replay,
+        });
         continue;
       }
       if (event.kind === "end") end(conversation);
@@ -205,7 +233,15 @@ class Auditor {
     if (!model) {
       model = { model: name, calls: 0, tokens: 0, output_tokens: 0, cost: 0 };
       const { model: price, cache } = pricing;
-      if (price) model.price = { input: price.input, output: price.output, cached: price.input * cache.cached, written: price.input * cache.written, source: price.source, as_of: price.as_of };
+      if (price)
+        model.price = {
+          input: price.input,
+          output: price.output,
+          cached: price.input * cache.cached,
+          written: price.input * cache.written,
+          source: price.source,
+          as_of: price.as_of,
+        };
       this.#models.set(name, model);
     }
     model.calls += 1;
@@ -217,7 +253,8 @@ class Auditor {
 
   #problem(file: string, line: number | undefined, reason: string): void {
     this.#problemCount += 1;
-    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ file, ...(line !== undefined && { line }), reason });
+    if (this.#problems.length < MAX_PROBLEMS)
+      this.#problems.push({ file, ...(line !== undefined && { line }), reason });
   }
 }
 
@@ -226,11 +263,16 @@ const PROGRESS = 1_000_000;
 
 /** Bytes of files, but for standard input and folders that are read as a whole. */
 function sizeOf(files: FoundFiles["files"]): number {
-  return files.reduce((sum, { path, folderOf }) => sum + (path === "-" || folderOf ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0)), 0);
+  return files.reduce(
+    (sum, { path, folderOf }) =>
+      sum + (path === "-" || folderOf ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0)),
+    0,
+  );
 }
 
 /** The price by which the dearest are found; a token of a model without a price counts as one of a dollar a million. */
-const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number => usd ?? cost / 1_000_000;
+const priceOf = ({ cost, usd }: { readonly cost: number; readonly usd?: number | undefined }): number =>
+  usd ?? cost / 1_000_000;
 
 /** Keeps the dearest of many in order. */
 function keepDearest<T extends { readonly cost: number; readonly usd?: number }>(list: T[], one: T): void {

@@ -11,7 +11,11 @@ import type { Fields } from "../boundary/fields.js";
  * Converts what follows in a conversation. `known` has the ids of calls that stand before; it gets those of the calls that are converted.
  * A result whose call stands before is not given another one.
  */
-export function toChat(messages: readonly unknown[], format: MessageFormat, known: Set<string>): readonly ChatMessage[] {
+export function toChat(
+  messages: readonly unknown[],
+  format: MessageFormat,
+  known: Set<string>,
+): readonly ChatMessage[] {
   const written = rewriteMessages(messages, format, "openai-chat").messages as unknown as readonly ChatMessage[];
   const kept = known.size === 0 ? written : written.flatMap((message) => withoutKnown(message, known));
   for (const { tool_calls: calls = [] } of kept) for (const { id } of calls) known.add(id);
@@ -32,10 +36,24 @@ const ROLES = ["system", "user", "assistant", "tool"];
 /** A message as its type says, whatever a log has in its place. */
 export function repaired(message: ChatMessage): ChatMessage {
   const { role, content, tool_calls: calls, tool_call_id: answers } = message as unknown as Fields;
-  const text = typeof content === "string" || content === null ? content : Array.isArray(content) ? listOf(content).map(partOf) : content === undefined ? null : JSON.stringify(content);
+  const text =
+    typeof content === "string" || content === null
+      ? content
+      : Array.isArray(content)
+        ? listOf(content).map(partOf)
+        : content === undefined
+          ? null
+          : JSON.stringify(content);
   const known = listOf(calls).map((call, at) => {
     const { name, arguments: given } = fieldsOf(fieldsOf(call)["function"]);
-    return { id: String(fieldsOf(call)["id"] ?? `call_${at}`), type: "function" as const, function: { name: String(name ?? "tool"), arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) } };
+    return {
+      id: String(fieldsOf(call)["id"] ?? `call_${at}`),
+      type: "function" as const,
+      function: {
+        name: String(name ?? "tool"),
+        arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}),
+      },
+    };
   });
   return {
     role: (ROLES.includes(String(role)) ? role : "user") as ChatMessage["role"],

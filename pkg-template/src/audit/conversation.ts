@@ -45,9 +45,16 @@ export interface Call extends RecordedCall {
 export function tokensOf(message: ChatMessage): number {
   const { content, tool_calls: calls = [] } = message;
   const media = typeof content === "string" || content === null ? [] : content.filter(({ type }) => type !== "text");
-  const texts = [textOfMessage(message), ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`)].filter((text) => text !== "");
+  const texts = [
+    textOfMessage(message),
+    ...calls.map(({ function: { name, arguments: given } }) => `${name} ${given}`),
+  ].filter((text) => text !== "");
   const counted = texts.length === 0 ? 0 : countTokens(texts.join("\n"));
-  return counted + FRAME * (1 + calls.length) + media.reduce((sum, { type }) => sum + (type === "image_url" ? IMAGE_TOKENS : MEDIA_TOKENS), 0);
+  return (
+    counted +
+    FRAME * (1 + calls.length) +
+    media.reduce((sum, { type }) => sum + (type === "image_url" ? IMAGE_TOKENS : MEDIA_TOKENS), 0)
+  );
 }
 
 function keyOf(message: ChatMessage): string {
@@ -112,7 +119,9 @@ export class Conversation {
     else if (!isFirst && instructions !== this.#head.instructions) this.#change ??= "instructions";
     this.#head = { instructions, tools };
     this.#headKey = new TextHash().add(JSON.stringify([instructions, tools]));
-    this.#known = framedTokens([instructions, tools].filter((text): text is string => text !== undefined && text !== ""));
+    this.#known = framedTokens(
+      [instructions, tools].filter((text): text is string => text !== undefined && text !== ""),
+    );
   }
 
   /** A call is made now. `factor` has the tokens of its model for one of the estimator. */
@@ -125,7 +134,8 @@ export class Conversation {
     if (this.#keeps > pricing.cache.kept_seconds) pricing = pricing.forAnHour();
     const counted = usage === undefined ? 0 : usage.input - this.#known - factor * (this.ends.at(-1) ?? 0);
     if (this.calls === 1) this.#unknown = Math.max(0, Math.round(counted));
-    const [lost, isCold] = recorded.isSummary === true ? (["compaction", true] as const) : this.#lost(recorded, pricing);
+    const [lost, isCold] =
+      recorded.isSummary === true ? (["compaction", true] as const) : this.#lost(recorded, pricing);
     const call: Call = {
       ...recorded,
       number: this.calls,
@@ -144,8 +154,17 @@ export class Conversation {
     // A summary is written aside: the conversation goes on from where it was.
     if (recorded.isSummary === true) return call;
     if (recorded.provider !== undefined) this.#asked.set(recorded.provider, recorded.at);
-    this.#last = { at: recorded.at ?? this.#last?.at, model: recorded.model ?? this.#last?.model, provider: recorded.provider ?? this.#last?.provider };
-    [this.#shared, this.#before, this.#change, this.#resent] = [this.messages.length, this.messages.length, undefined, 0];
+    this.#last = {
+      at: recorded.at ?? this.#last?.at,
+      model: recorded.model ?? this.#last?.model,
+      provider: recorded.provider ?? this.#last?.provider,
+    };
+    [this.#shared, this.#before, this.#change, this.#resent] = [
+      this.messages.length,
+      this.messages.length,
+      undefined,
+      0,
+    ];
     this.#left.clear();
     return call;
   }
@@ -155,7 +174,8 @@ export class Conversation {
     const last = this.#last;
     if (!last) return [undefined, false];
     if (model !== undefined && last.model !== undefined && model !== last.model) return ["model", true];
-    const isLater = (than: number | undefined): boolean => at !== undefined && than !== undefined && at - than > cache.kept_seconds * 1000;
+    const isLater = (than: number | undefined): boolean =>
+      at !== undefined && than !== undefined && at - than > cache.kept_seconds * 1000;
     // Each provider behind a router has a cache of its own, with what it was sent last.
     if (provider !== undefined && last.provider !== undefined && provider !== last.provider) {
       return ["route", !this.#asked.has(provider) || isLater(this.#asked.get(provider))];

@@ -63,12 +63,23 @@ export type BackReason = "compaction" | "edit";
 /** Something that happens in a file of recorded sessions; a reader tells them in order. */
 export type SessionEvent =
   /** A conversation begins. `parent` is the session whose subagent it is. */
-  | { readonly kind: "begin"; readonly conversation: string; readonly session: string; readonly parent?: string | undefined; readonly account?: SessionAccount | undefined }
+  | {
+      readonly kind: "begin";
+      readonly conversation: string;
+      readonly session: string;
+      readonly parent?: string | undefined;
+      readonly account?: SessionAccount | undefined;
+    }
   | { readonly kind: "messages"; readonly conversation: string; readonly messages: readonly ChatMessage[] }
   /** The conversation keeps its first `to` messages alone. */
   | { readonly kind: "back"; readonly conversation: string; readonly to: number; readonly why: BackReason }
   /** What stands before the messages, where it is known. */
-  | { readonly kind: "head"; readonly conversation: string; readonly instructions?: string | undefined; readonly tools?: string | undefined }
+  | {
+      readonly kind: "head";
+      readonly conversation: string;
+      readonly instructions?: string | undefined;
+      readonly tools?: string | undefined;
+    }
   | { readonly kind: "call"; readonly conversation: string; readonly call: RecordedCall }
   | { readonly kind: "end"; readonly conversation: string }
   /** Something that could not be read; reading goes on. */

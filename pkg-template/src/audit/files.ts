@@ -15,7 +15,9 @@ const CHUNK = 1 << 20;
 /** Names that may be sessions. */
 const READ = /\.(jsonl|ndjson|json|traj)$/i;
 /** Databases that hold sessions, and what writes them as JSON. */
-const DATABASES: readonly (readonly [of: RegExp, hint: string])[] = [[/(^|[/\\])opencode[^/\\]*\.db$/, "it is a database; write sessions with: opencode export <session> > session.json"]];
+const DATABASES: readonly (readonly [of: RegExp, hint: string])[] = [
+  [/(^|[/\\])opencode[^/\\]*\.db$/, "it is a database; write sessions with: opencode export <session> > session.json"],
+];
 
 /** The files that are read, of those that were named and those below named folders. */
 export interface FoundFiles {
@@ -40,7 +42,11 @@ export function findFiles(paths: readonly string[]): FoundFiles {
     }
     entries += here.length;
     if (entries > MAX_ENTRIES || depth > MAX_DEPTH) {
-      problems.push({ file: folder, reason: depth > MAX_DEPTH ? `it is more than ${MAX_DEPTH} folders deep` : `there are more than ${MAX_ENTRIES} files` });
+      problems.push({
+        file: folder,
+        reason:
+          depth > MAX_DEPTH ? `it is more than ${MAX_DEPTH} folders deep` : `there are more than ${MAX_ENTRIES} files`,
+      });
       return;
     }
     const names = new Set(here.filter((entry) => entry.isDirectory()).map(({ name }) => name));
@@ -76,8 +82,15 @@ export function findFiles(paths: readonly string[]): FoundFiles {
       else files.push({ path });
     }
   }
-  const passed = [...others].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name, count]) => `${count} ${name}`);
-  if (passed.length > 0) problems.push({ file: paths.length === 1 ? (paths[0] ?? "") : "folders", reason: `files of other types were passed over: ${passed.join(", ")}` });
+  const passed = [...others]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 8)
+    .map(([name, count]) => `${count} ${name}`);
+  if (passed.length > 0)
+    problems.push({
+      file: paths.length === 1 ? (paths[0] ?? "") : "folders",
+      reason: `files of other types were passed over: ${passed.join(", ")}`,
+    });
   return { files, problems };
 }
 
@@ -119,7 +132,9 @@ export function folderAt(path: string): Folder {
     path,
     namesIn: (below) => {
       try {
-        return readdirSync(`${path}/${below}`, { withFileTypes: true }).map(({ name }) => name).sort();
+        return readdirSync(`${path}/${below}`, { withFileTypes: true })
+          .map(({ name }) => name)
+          .sort();
       } catch {
         return []; // a session without messages has no folder for them
       }

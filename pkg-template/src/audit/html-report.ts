@@ -53,42 +53,84 @@ type Cell = string | { readonly number: string } | { readonly html: string };
 const n = (number: string): Cell => ({ number });
 
 function table(title: string, head: readonly Cell[], rows: readonly (readonly Cell[])[], note = ""): string {
-  const cellOf = (tag: "td" | "th") => (cell: Cell): string => {
-    if (typeof cell === "string") return `<${tag}>${escaped(cell)}</${tag}>`;
-    return "number" in cell ? `<${tag} class="n">${escaped(cell.number)}</${tag}>` : `<${tag}>${cell.html}</${tag}>`;
-  };
+  const cellOf =
+    (tag: "td" | "th") =>
+    (cell: Cell): string => {
+      if (typeof cell === "string") return `<${tag}>${escaped(cell)}</${tag}>`;
+      return "number" in cell ? `<${tag} class="n">${escaped(cell.number)}</${tag}>` : `<${tag}>${cell.html}</${tag}>`;
+    };
   const row = (cells: readonly Cell[], tag: "td" | "th"): string => `<tr>${cells.map(cellOf(tag)).join("")}</tr>`;
   return `<h2>${escaped(title)}</h2>\n${note === "" ? "" : `<p>${escaped(note)}</p>\n`}<table>\n${row(head, "th")}\n${rows.map((cells) => row(cells, "td")).join("\n")}\n</table>`;
 }
 
-function bar({ tokens, new_tokens, repeated_tokens, rewritten_tokens }: { readonly tokens: number; readonly new_tokens: number; readonly repeated_tokens: number; readonly rewritten_tokens: number }): string {
-  const part = (name: string, count: number): string => `<i class="${name}" style="width:${tokens === 0 ? 0 : ((100 * count) / tokens).toFixed(2)}%"></i>`;
+function bar({
+  tokens,
+  new_tokens,
+  repeated_tokens,
+  rewritten_tokens,
+}: {
+  readonly tokens: number;
+  readonly new_tokens: number;
+  readonly repeated_tokens: number;
+  readonly rewritten_tokens: number;
+}): string {
+  const part = (name: string, count: number): string =>
+    `<i class="${name}" style="width:${tokens === 0 ? 0 : ((100 * count) / tokens).toFixed(2)}%"></i>`;
   return `<div class="bar">${part("new", new_tokens)}${part("old", repeated_tokens)}${part("again", rewritten_tokens)}</div>`;
 }
 
 function strategies({ total, budgets }: AuditReport): string {
   if (total.strategies.length === 0) return "";
   const names = [...new Set(total.strategies.map(({ name }) => name))];
-  const figure = (one: StrategySums | undefined): Cell => n(one ? [changed(one.share), ...(one.usd === undefined ? [] : [dollars(one.usd)]), ...(total.copied > 0 ? [percent(one.shown, total.copied)] : [])].join(" · ") : "");
+  const figure = (one: StrategySums | undefined): Cell =>
+    n(
+      one
+        ? [
+            changed(one.share),
+            ...(one.usd === undefined ? [] : [dollars(one.usd)]),
+            ...(total.copied > 0 ? [percent(one.shown, total.copied)] : []),
+          ].join(" · ")
+        : "",
+    );
   const rows = names.map((name): Cell[] => {
     const own = total.strategies.filter((one) => one.name === name);
-    return [STRATEGIES[name], ...budgets.map((budget, at) => figure(own.find((one) => one.budget === budget) ?? (at === 0 ? own.find((one) => one.budget === undefined) : undefined)))];
+    return [
+      STRATEGIES[name],
+      ...budgets.map((budget, at) =>
+        figure(
+          own.find((one) => one.budget === budget) ??
+            (at === 0 ? own.find((one) => one.budget === undefined) : undefined),
+        ),
+      ),
+    ];
   });
-  return table(`The same calls, where as recorded is ${dollars(total.usd)}`, ["with at most so many tokens", ...budgets.map((budget) => n(budget.toLocaleString("en")))], rows, "Change, price, and how much of what later steps copied from results was still in the prompt.");
+  return table(
+    `The same calls, where as recorded is ${dollars(total.usd)}`,
+    ["with at most so many tokens", ...budgets.map((budget) => n(budget.toLocaleString("en")))],
+    rows,
+    "Change, price, and how much of what later steps copied from results was still in the prompt.",
+  );
 }
 
 function sessions({ sessions: all }: AuditReport): string {
-  const rows = all.slice(0, MAX_SESSIONS).map((one): Cell[] => [
-    { html: `<code>${escaped(shortId(one.session))}</code>` },
-    one.parent === undefined ? one.agent : `${one.agent}, subagent`,
-    one.task,
-    (one.first ?? "").slice(0, 16).replace("T", " "),
-    n(String(one.calls)),
-    n(short(one.tokens)),
-    { html: bar(one) },
-    n(dollars(one.usd)),
-  ]);
-  return table("Conversations, the dearest first", ["session", "agent", "task", "begun", n("calls"), n("tokens"), "", n("paid")], rows, all.length > rows.length ? `The first ${rows.length} of ${all.length}; --json lists all.` : "");
+  const rows = all
+    .slice(0, MAX_SESSIONS)
+    .map((one): Cell[] => [
+      { html: `<code>${escaped(shortId(one.session))}</code>` },
+      one.parent === undefined ? one.agent : `${one.agent}, subagent`,
+      one.task,
+      (one.first ?? "").slice(0, 16).replace("T", " "),
+      n(String(one.calls)),
+      n(short(one.tokens)),
+      { html: bar(one) },
+      n(dollars(one.usd)),
+    ]);
+  return table(
+    "Conversations, the dearest first",
+    ["session", "agent", "task", "begun", n("calls"), n("tokens"), "", n("paid")],
+    rows,
+    all.length > rows.length ? `The first ${rows.length} of ${all.length}; --json lists all.` : "",
+  );
 }
 
 function models({ models: all }: AuditReport): string {
@@ -100,14 +142,30 @@ function models({ models: all }: AuditReport): string {
     n(price ? `${price.input} · ${price.cached} · ${price.output}` : "not known"),
     price ? `${price.source}, ${price.as_of}` : "",
   ]);
-  return table("Models", ["model", n("calls"), n("tokens"), n("paid"), n("$ per million: input · cached · output"), "source"], rows);
+  return table(
+    "Models",
+    ["model", n("calls"), n("tokens"), n("paid"), n("$ per million: input · cached · output"), "source"],
+    rows,
+  );
 }
 
 function breaks({ total, breaks: dearest }: AuditReport): string {
   const reasons = Object.entries(total.breaks).sort((a, b) => b[1].cost - a[1].cost);
   if (reasons.length === 0) return "";
-  const rows = reasons.map(([why, { calls, tokens, usd }]): Cell[] => [BREAKS[why as BreakReason], n(String(calls)), n(short(tokens)), n(dollars(usd))]);
-  const calls = dearest.map(({ session, call, at, why, tokens, usd }): Cell[] => [shortId(session), n(String(call)), (at ?? "").slice(0, 16).replace("T", " "), BREAKS[why], n(short(tokens)), n(dollars(usd))]);
+  const rows = reasons.map(([why, { calls, tokens, usd }]): Cell[] => [
+    BREAKS[why as BreakReason],
+    n(String(calls)),
+    n(short(tokens)),
+    n(dollars(usd)),
+  ]);
+  const calls = dearest.map(({ session, call, at, why, tokens, usd }): Cell[] => [
+    shortId(session),
+    n(String(call)),
+    (at ?? "").slice(0, 16).replace("T", " "),
+    BREAKS[why],
+    n(short(tokens)),
+    n(dollars(usd)),
+  ]);
   return `${table("Calls that lost the cache", ["why", n("calls"), n("tokens paid again"), n("lost")], rows)}\n${table("The dearest of them", ["session", n("call"), "when", "why", n("tokens paid again"), n("lost")], calls)}`;
 }
 
@@ -124,26 +182,63 @@ function results({ results: dearest, total }: AuditReport): string {
     n(String(one.idle_calls)),
   ]);
   const note = `${counted(count, "result")}: ${dollars(usd)}, ${percent(idle_cost, cost)} of it (${dollars(idle_usd)}) in calls after the one that used them last. Later calls and answers copied from ${percent(used_lines, lines)} of their lines, and nothing from ${counted(unused, "result")}.`;
-  return table("The dearest results of tools", ["result", "session", n("tokens"), n("sent in calls"), n("paid"), n("lines used"), n("idle calls")], rows, note);
+  return table(
+    "The dearest results of tools",
+    ["result", "session", n("tokens"), n("sent in calls"), n("paid"), n("lines used"), n("idle calls")],
+    rows,
+    note,
+  );
 }
 
 function repeats({ repeats: all, total }: AuditReport): string {
   if (all.length === 0) return "";
-  const rows = all.map((one): Cell[] => [{ html: `<code>${escaped(`${one.tool} ${one.arguments}`)}</code>` }, shortId(one.session), n(String(one.times)), n(String(one.unchanged)), n(short(one.tokens))]);
-  return table(`Read more than once: ${counted(total.results.repeats, "time")}, ${short(total.results.repeat_tokens)} tokens`, ["what", "session", n("times"), n("unchanged"), n("tokens again")], rows);
+  const rows = all.map((one): Cell[] => [
+    { html: `<code>${escaped(`${one.tool} ${one.arguments}`)}</code>` },
+    shortId(one.session),
+    n(String(one.times)),
+    n(String(one.unchanged)),
+    n(short(one.tokens)),
+  ]);
+  return table(
+    `Read more than once: ${counted(total.results.repeats, "time")}, ${short(total.results.repeat_tokens)} tokens`,
+    ["what", "session", n("times"), n("unchanged"), n("tokens again")],
+    rows,
+  );
 }
 
 function forecast({ total: { forecast: told } }: AuditReport): string {
   if (!told) return "";
   const rows: Cell[][] = [
-    ["read from the cache", n(short(told.cached_tokens)), n(short(told.recorded_cached_tokens)), n(`${told.cached_error_percent.toFixed(1)} %`)],
-    ["not from the cache", n(short(told.uncached_tokens)), n(short(told.recorded_uncached_tokens)), n(`${told.uncached_error_percent.toFixed(1)} %`)],
+    [
+      "read from the cache",
+      n(short(told.cached_tokens)),
+      n(short(told.recorded_cached_tokens)),
+      n(`${told.cached_error_percent.toFixed(1)} %`),
+    ],
+    [
+      "not from the cache",
+      n(short(told.uncached_tokens)),
+      n(short(told.recorded_uncached_tokens)),
+      n(`${told.uncached_error_percent.toFixed(1)} %`),
+    ],
   ];
-  const note = told.missed_calls > 0 ? `${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens.` : "";
-  return table(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, ["tokens", n("forecast"), n("recorded"), n("error, of the prompts")], rows, note);
+  const note =
+    told.missed_calls > 0
+      ? `${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens.`
+      : "";
+  return table(
+    `Forecast beside the provider's count, ${counted(told.calls, "call")}`,
+    ["tokens", n("forecast"), n("recorded"), n("error, of the prompts")],
+    rows,
+    note,
+  );
 }
 
 function problems({ problems: all, problem_count: count }: AuditReport): string {
   if (count === 0) return "";
-  return table(`Not read: ${count}`, ["file", n("line"), "reason"], all.map(({ file, line, reason }): Cell[] => [file, n(line === undefined ? "" : String(line)), reason]));
+  return table(
+    `Not read: ${count}`,
+    ["file", n("line"), "reason"],
+    all.map(({ file, line, reason }): Cell[] => [file, n(line === undefined ? "" : String(line)), reason]),
+  );
 }

@@ -48,7 +48,14 @@ export interface Entry {
   readonly old_price: number;
   readonly broke?: { readonly why: BreakReason; readonly cost: number } | undefined;
   /** Absent of a first call, and where the provider's count of its cache is not recorded. */
-  readonly compared?: { readonly cached: number; readonly recorded_cached: number; readonly uncached: number; readonly recorded_uncached: number } | undefined;
+  readonly compared?:
+    | {
+        readonly cached: number;
+        readonly recorded_cached: number;
+        readonly uncached: number;
+        readonly recorded_uncached: number;
+      }
+    | undefined;
   /** Tokens of the model for one of the estimator. */
   readonly factor: number;
 }
@@ -82,7 +89,8 @@ export class Ledger {
     const known = number === 1 ? 0 : Math.min(tokens, prefix + factor * call.resent);
     const fresh = Math.min(tokens - repeated, Math.max(0, tokens - known));
     const rewritten = tokens - repeated - fresh;
-    if (usage && isOn && call.isSummary !== true) this.#factors.grew(model, usage.input - this.#total, estimated - upTo(shared));
+    if (usage && isOn && call.isSummary !== true)
+      this.#factors.grew(model, usage.input - this.#total, estimated - upTo(shared));
     const cost = usage?.cached === undefined ? pricing.cost(tokens, hit) : pricing.costOf(usage);
     const output = usage?.output ?? 0;
     const entry: Entry = {
@@ -94,9 +102,20 @@ export class Ledger {
       output,
       cost,
       usd: pricing.money(cost, output),
-      old_price: repeated + rewritten > 0 ? (repeated * pricing.cache.cached + rewritten * pricing.cache.written) / (repeated + rewritten) : 0,
+      old_price:
+        repeated + rewritten > 0
+          ? (repeated * pricing.cache.cached + rewritten * pricing.cache.written) / (repeated + rewritten)
+          : 0,
       broke: this.#broke(call, { hit, repeated, rewritten }),
-      compared: number > 1 && call.isSummary !== true && usage?.cached !== undefined ? { cached: hit, recorded_cached: usage.cached, uncached: expected - hit, recorded_uncached: usage.input - usage.cached } : undefined,
+      compared:
+        number > 1 && call.isSummary !== true && usage?.cached !== undefined
+          ? {
+              cached: hit,
+              recorded_cached: usage.cached,
+              uncached: expected - hit,
+              recorded_uncached: usage.input - usage.cached,
+            }
+          : undefined,
       factor,
     };
     if (call.isSummary !== true) this.#total = tokens;
@@ -105,9 +124,13 @@ export class Ledger {
   }
 
   /** Whether a call lost what the one before had in the cache, and what that cost. */
-  #broke({ lost, usage, number, pricing }: Call, { hit, repeated, rewritten }: { readonly hit: number; readonly repeated: number; readonly rewritten: number }): Entry["broke"] {
+  #broke(
+    { lost, usage, number, pricing }: Call,
+    { hit, repeated, rewritten }: { readonly hit: number; readonly repeated: number; readonly rewritten: number },
+  ): Entry["broke"] {
     if (number === 1 || this.#total < LEAST_LOST || pricing.cache.cached >= 1) return undefined;
-    if (usage?.cached === undefined) return lost && { why: lost, cost: rewritten * (pricing.cache.written - pricing.cache.cached) };
+    if (usage?.cached === undefined)
+      return lost && { why: lost, cost: rewritten * (pricing.cache.written - pricing.cache.cached) };
     // What was counted tells whether the cache was lost; what happened tells why.
     if (rewritten < LEAST_LOST) return undefined;
     const why = lost ?? (hit > 0 && repeated < FOUND * hit ? "provider" : undefined);

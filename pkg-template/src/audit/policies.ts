@@ -60,7 +60,8 @@ export class NewestThatFit implements Policy {
     while (from < messages.length && above + total - upTo(ends, from) > this.#budget) from += 1;
     if (from > lead) while (from < messages.length && messages[from]?.role === "tool") from += 1;
     const tokens = above + total - upTo(ends, from);
-    const prefix = number === 1 ? 0 : isOn && from === this.#from ? this.#last : head + upTo(ends, Math.min(lead, shared));
+    const prefix =
+      number === 1 ? 0 : isOn && from === this.#from ? this.#last : head + upTo(ends, Math.min(lead, shared));
     [this.#from, this.#last, this.#lead] = [from, tokens, lead];
     return { tokens, prefix };
   }

@@ -32,8 +32,18 @@ export class Pricing {
   /** The prices of a model with its provider's cache. */
   static of(cache: CachePrices, model: ModelPrice | undefined): Pricing {
     if (!model) return new Pricing(cache, model);
-    const share = (price: number | undefined, otherwise: number): number => (price === undefined || model.input === 0 ? otherwise : price / model.input);
-    return new Pricing({ ...cache, cached: share(model.cached, cache.cached), written: share(model.written, cache.written), step_tokens: model.step_tokens ?? cache.step_tokens, least_tokens: model.least_tokens ?? cache.least_tokens }, model);
+    const share = (price: number | undefined, otherwise: number): number =>
+      price === undefined || model.input === 0 ? otherwise : price / model.input;
+    return new Pricing(
+      {
+        ...cache,
+        cached: share(model.cached, cache.cached),
+        written: share(model.written, cache.written),
+        step_tokens: model.step_tokens ?? cache.step_tokens,
+        least_tokens: model.least_tokens ?? cache.least_tokens,
+      },
+      model,
+    );
   }
 
   /** The same for a cache that is kept for an hour. */
@@ -82,14 +92,17 @@ export class PriceBook {
     if (made) return made;
     const found = this.#find(nameOf(name));
     // The name of a price model stands for a model whose price is not known.
-    const cache = this.#caches.get(found?.cache ?? (this.#caches.has(name) ? name : pricesOf(name)) ?? "openai") ?? this.#caches.get("openai");
+    const cache =
+      this.#caches.get(found?.cache ?? (this.#caches.has(name) ? name : pricesOf(name)) ?? "openai") ??
+      this.#caches.get("openai");
     const pricing = Pricing.of(cache as CachePrices, found);
     this.#made.set(name, pricing);
     return pricing;
   }
 
   #find(name: string): ModelPrice | undefined {
-    const matches = (match: string): boolean => (match.endsWith("*") ? name.startsWith(match.slice(0, -1)) : name === match);
+    const matches = (match: string): boolean =>
+      match.endsWith("*") ? name.startsWith(match.slice(0, -1)) : name === match;
     return name === "" ? undefined : this.#models.find(({ match }) => match.some(matches));
   }
 
@@ -97,7 +110,11 @@ export class PriceBook {
   static read(json: unknown): readonly ModelPrice[] {
     const caches = priceModels().map(({ name }) => name);
     const list = Array.isArray(json) ? listOf(json) : listOf(fieldsOf(json)["models"]);
-    if (list.length === 0) throw new ContextWeaverError("INVALID_INPUT", "expected a list of prices of models", { path: "/models", hint: '{"models":[{"match":["my-model"],"input":2,"output":8}]}' });
+    if (list.length === 0)
+      throw new ContextWeaverError("INVALID_INPUT", "expected a list of prices of models", {
+        path: "/models",
+        hint: '{"models":[{"match":["my-model"],"input":2,"output":8}]}',
+      });
     return list.map((one, at) => readPrice(fieldsOf(one), `/models/${at}`, caches));
   }
 }
@@ -106,26 +123,63 @@ const FIELDS = ["match", "cache", "input", "output", "cached", "written", "sourc
 
 function readPrice(fields: Readonly<Record<string, unknown>>, path: string, caches: readonly string[]): ModelPrice {
   const unknown = Object.keys(fields).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown.slice(0, 40)}\``, { path: `${path}/${unknown}`, hint: `there are: ${FIELDS.join(", ")}` });
+  if (unknown !== undefined)
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown.slice(0, 40)}\``, {
+      path: `${path}/${unknown}`,
+      hint: `there are: ${FIELDS.join(", ")}`,
+    });
   const match = typeof fields["match"] === "string" ? [fields["match"]] : fields["match"];
   if (!Array.isArray(match) || match.length === 0 || !match.every((name) => typeof name === "string" && name !== "")) {
-    throw new ContextWeaverError(fields["match"] === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected the name of a model, or a list of names", { path: `${path}/match` });
+    throw new ContextWeaverError(
+      fields["match"] === undefined ? "MISSING_FIELD" : "INVALID_INPUT",
+      "expected the name of a model, or a list of names",
+      { path: `${path}/match` },
+    );
   }
   const price = (key: string, isNeeded: boolean): number | undefined => {
     const value = fields[key];
     if (value === undefined && !isNeeded) return undefined;
-    if (value === undefined) throw new ContextWeaverError("MISSING_FIELD", `missing field \`${key}\``, { path: `${path}/${key}`, hint: "US dollars for a million tokens" });
-    if (typeof value !== "number" || !(value >= 0 && value <= 100_000)) throw new ContextWeaverError("OUT_OF_RANGE", "expected US dollars for a million tokens, from 0 to 100,000", { path: `${path}/${key}` });
+    if (value === undefined)
+      throw new ContextWeaverError("MISSING_FIELD", `missing field \`${key}\``, {
+        path: `${path}/${key}`,
+        hint: "US dollars for a million tokens",
+      });
+    if (typeof value !== "number" || !(value >= 0 && value <= 100_000))
+      throw new ContextWeaverError("OUT_OF_RANGE", "expected US dollars for a million tokens, from 0 to 100,000", {
+        path: `${path}/${key}`,
+      });
     return value;
   };
   const { cache = pricesOf(String(match[0])) ?? "openai", source = "--prices", as_of = "" } = fields;
-  if (typeof cache !== "string" || !caches.includes(cache)) throw new ContextWeaverError("INVALID_INPUT", "unknown price model", { path: `${path}/cache`, hint: `one of: ${caches.join(" ")}` });
-  const [input, output, cached, written] = [price("input", true) ?? 0, price("output", false) ?? 0, price("cached", false), price("written", false)];
-  return { match: match.map((name: string) => nameOf(name)), cache, input, output, ...(cached !== undefined && { cached }), ...(written !== undefined && { written }), source: String(source), as_of: String(as_of) };
+  if (typeof cache !== "string" || !caches.includes(cache))
+    throw new ContextWeaverError("INVALID_INPUT", "unknown price model", {
+      path: `${path}/cache`,
+      hint: `one of: ${caches.join(" ")}`,
+    });
+  const [input, output, cached, written] = [
+    price("input", true) ?? 0,
+    price("output", false) ?? 0,
+    price("cached", false),
+    price("written", false),
+  ];
+  return {
+    match: match.map((name: string) => nameOf(name)),
+    cache,
+    input,
+    output,
+    ...(cached !== undefined && { cached }),
+    ...(written !== undefined && { written }),
+    source: String(source),
+    as_of: String(as_of),
+  };
 }
 
 /** A name without the provider before it, and the date or the variant behind it. */
 function nameOf(model: string): string {
   const name = model.toLowerCase().split("/").at(-1) ?? "";
-  return name.replace(/^([a-z]+\.)*anthropic\./, "").replace(/\[\w+\]$/, "").replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2})(-v\d+(:\d+)?)?$/, "").replace(/-latest$/, "");
+  return name
+    .replace(/^([a-z]+\.)*anthropic\./, "")
+    .replace(/\[\w+\]$/, "")
+    .replace(/[-@](\d{8}|\d{4}-\d{2}-\d{2})(-v\d+(:\d+)?)?$/, "")
+    .replace(/-latest$/, "");
 }

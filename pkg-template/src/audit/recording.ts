@@ -67,8 +67,28 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
     held: () => undefined,
   });
   const { reader, first, source } = await recognised(values, name, as);
-  if (!reader) return { agent: undefined, conversations: [], problems, problem_count, otherwise: otherwise(bytes, first.map(({ value }) => value), problem_count) };
-  const open = new Map<string, { session: string; parent: string | undefined; account: SessionAccount | undefined; events: SessionEvent[]; calls: number }>();
+  if (!reader)
+    return {
+      agent: undefined,
+      conversations: [],
+      problems,
+      problem_count,
+      otherwise: otherwise(
+        bytes,
+        first.map(({ value }) => value),
+        problem_count,
+      ),
+    };
+  const open = new Map<
+    string,
+    {
+      session: string;
+      parent: string | undefined;
+      account: SessionAccount | undefined;
+      events: SessionEvent[];
+      calls: number;
+    }
+  >();
   const conversations: RecordedConversation[] = [];
   for await (const event of reader.read(source)) {
     if (event.kind === "problem") {
@@ -86,7 +106,13 @@ export async function readRecording(chunks: AsyncIterable<Uint8Array>, name: str
     conversation.events.push(event);
     if (event.kind === "call" && event.call.isSummary !== true) conversation.calls += 1;
   }
-  return { agent: reader.name, conversations: conversations.filter(({ events }) => events.some(({ kind }) => kind === "messages")), problems, problem_count, otherwise: undefined };
+  return {
+    agent: reader.name,
+    conversations: conversations.filter(({ events }) => events.some(({ kind }) => kind === "messages")),
+    problems,
+    problem_count,
+    otherwise: undefined,
+  };
 }
 
 /** Says what a file is that no reader knows. Nothing of its values is told, as they may hold secrets. */
@@ -121,9 +147,19 @@ function kindOf(first: readonly unknown[]): string {
   const value = first[0];
   const list = one && Array.isArray(value) ? (value as unknown[]) : first;
   const fields = namesOf(list.slice(0, 1));
-  const known = SERVER.find(([keys]) => keys.every((key) => fields.includes(key) || key in fieldsOf(fieldsOf(value)["log"])));
+  const known = SERVER.find(([keys]) =>
+    keys.every((key) => fields.includes(key) || key in fieldsOf(fieldsOf(value)["log"])),
+  );
   if (known) return known[1];
-  if (fields.length === 0) return one && Array.isArray(value) ? `a list of ${list.length === 0 ? "nothing" : `${typeof list[0]}s`}` : `JSON of ${typeof value}s`;
-  const named = namesOf(list.slice(0, LOOKED_AT)).slice(0, FIELDS).map((key) => `\`${key}\``).join(", ");
-  return one && !Array.isArray(value) ? `a document with the fields ${named}` : `a list of objects with the fields ${named}`;
+  if (fields.length === 0)
+    return one && Array.isArray(value)
+      ? `a list of ${list.length === 0 ? "nothing" : `${typeof list[0]}s`}`
+      : `JSON of ${typeof value}s`;
+  const named = namesOf(list.slice(0, LOOKED_AT))
+    .slice(0, FIELDS)
+    .map((key) => `\`${key}\``)
+    .join(", ");
+  return one && !Array.isArray(value)
+    ? `a document with the fields ${named}`
+    : `a list of objects with the fields ${named}`;
 }

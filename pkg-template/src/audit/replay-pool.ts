@@ -38,7 +38,8 @@ export class ReplayPool {
    * there is nothing to replay.
    */
   replay(bytes: number, own: number | undefined): PooledReplay {
-    const budgets = own === undefined || this.#budgets.includes(own) ? this.#budgets : [...this.#budgets, own].sort((a, b) => a - b);
+    const budgets =
+      own === undefined || this.#budgets.includes(own) ? this.#budgets : [...this.#budgets, own].sort((a, b) => a - b);
     if (budgets.length === 0 || this.#most < 2 || bytes < LEAST_BYTES) return localReplay(budgets);
     this.#conversations += 1;
     return new ThreadReplay(this.#thread(), this.#conversations, budgets);
@@ -91,9 +92,19 @@ class ThreadReplay implements PooledReplay {
   }
 
   called(call: Call): void {
-    const { messages, ends, pricing: { cache, model, brief }, ...rest } = call;
+    const {
+      messages,
+      ends,
+      pricing: { cache, model, brief },
+      ...rest
+    } = call;
     this.#follow({ messages, ends });
-    this.#thread.post({ kind: "called", id: this.#id, call: { ...rest, pricing: { cache, model, brief } }, characters: this.#characters });
+    this.#thread.post({
+      kind: "called",
+      id: this.#id,
+      call: { ...rest, pricing: { cache, model, brief } },
+      characters: this.#characters,
+    });
     this.#characters = 0;
   }
 
@@ -114,7 +125,13 @@ class ThreadReplay implements PooledReplay {
   #follow({ messages, ends }: Replayed): void {
     const behind = messages.slice(this.#sent);
     this.#characters += behind.reduce((sum, message) => sum + textOfMessage(message).length, 0);
-    this.#thread.post({ kind: "messages", id: this.#id, keep: this.#sent, messages: behind, ends: ends.slice(this.#sent) });
+    this.#thread.post({
+      kind: "messages",
+      id: this.#id,
+      keep: this.#sent,
+      messages: behind,
+      ends: ends.slice(this.#sent),
+    });
     this.#sent = messages.length;
   }
 }

@@ -9,13 +9,25 @@ import { Replay } from "./replay.js";
 import type { Outcome, Use } from "./replay.js";
 
 /** A call as it is sent, without what is there already; prices as what they are made of. */
-export type PostedCall = Omit<Call, "messages" | "ends" | "pricing"> & { readonly pricing: { readonly cache: ProviderPrices["prices"]; readonly model: ModelPrice | undefined; readonly brief: number } };
+export type PostedCall = Omit<Call, "messages" | "ends" | "pricing"> & {
+  readonly pricing: {
+    readonly cache: ProviderPrices["prices"];
+    readonly model: ModelPrice | undefined;
+    readonly brief: number;
+  };
+};
 
 /** What a thread is asked, of one conversation. */
 export type ThreadRequest =
   | { readonly kind: "begin"; readonly id: number; readonly budgets: readonly number[] }
   /** What stands behind its first messages, and the tokens up to each. */
-  | { readonly kind: "messages"; readonly id: number; readonly keep: number; readonly messages: readonly ChatMessage[]; readonly ends: readonly number[] }
+  | {
+      readonly kind: "messages";
+      readonly id: number;
+      readonly keep: number;
+      readonly messages: readonly ChatMessage[];
+      readonly ends: readonly number[];
+    }
   /** `characters` are those of messages that came since the call before. */
   | { readonly kind: "called"; readonly id: number; readonly call: PostedCall; readonly characters: number }
   | { readonly kind: "wrote"; readonly id: number; readonly uses: readonly Use[] }

@@ -107,7 +107,13 @@ class Ours {
   /** The model wrote its answer to the call: does the prompt have what it copied? */
   wrote(uses: readonly Use[]): void {
     const before = this.#shown;
-    if (this.#loop && uses.length > 0) this.#text ??= this.#sent.map((message) => `${textOfMessage(message)}\n${(message.tool_calls ?? []).map((call) => call.function.arguments).join("\n")}`).join("\n");
+    if (this.#loop && uses.length > 0)
+      this.#text ??= this.#sent
+        .map(
+          (message) =>
+            `${textOfMessage(message)}\n${(message.tool_calls ?? []).map((call) => call.function.arguments).join("\n")}`,
+        )
+        .join("\n");
     const text = this.#loop ? this.#text : undefined;
     this.#shown += uses.filter((use) => text === undefined || text.includes(use.text)).length;
     if (uses.length > 0) this.#watch?.wrote(uses.length, this.#shown - before);
@@ -115,7 +121,15 @@ class Ours {
 
   end(): Outcome {
     this.#begin();
-    return { name: "contextweaver", budget: this.#budget, cost: this.#cost, without: this.#without, cuts: this.#cuts, over: this.#over, shown: this.#shown };
+    return {
+      name: "contextweaver",
+      budget: this.#budget,
+      cost: this.#cost,
+      without: this.#without,
+      cuts: this.#cuts,
+      over: this.#over,
+      shown: this.#shown,
+    };
   }
 
   #catchUp({ messages, pricing }: Call): void {
@@ -129,10 +143,26 @@ class Ours {
     this.#now = at ?? this.#now;
     const isPaid = isCopy ? this.#loop?.costs() : undefined;
     try {
-      const step = this.#loop?.step("openai-chat", messages, { ...lastTurn(messages), reserved_tokens: Math.round(head), model, now: this.#now, before });
+      const step = this.#loop?.step("openai-chat", messages, {
+        ...lastTurn(messages),
+        reserved_tokens: Math.round(head),
+        model,
+        now: this.#now,
+        before,
+      });
       [this.#sent, this.#text] = [(step?.built.messages ?? []) as unknown as readonly ChatMessage[], undefined];
       const made = step?.built.step;
-      if (made) this.#watch?.step({ call, tokens: made.tokens, prefix: made.repeated_tokens, price: isCopy ? 0 : made.cost, without: isCopy ? 0 : made.cost_without, ...(made.cut && { cut: made.cut }), messages: this.#sent, isOver: false });
+      if (made)
+        this.#watch?.step({
+          call,
+          tokens: made.tokens,
+          prefix: made.repeated_tokens,
+          price: isCopy ? 0 : made.cost,
+          without: isCopy ? 0 : made.cost_without,
+          ...(made.cut && { cut: made.cut }),
+          messages: this.#sent,
+          isOver: false,
+        });
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
       this.#asRecorded(call, messages, everything);
@@ -184,7 +214,14 @@ export interface Replayer {
 /** Plays the calls of one conversation through all strategies. */
 export class Replay implements Replayer {
   readonly #ours: readonly Ours[];
-  readonly #policies: readonly { readonly name: StrategySums["name"]; readonly budget?: number; readonly policy: Policy; cost: number; shown: number; isOver: boolean }[];
+  readonly #policies: readonly {
+    readonly name: StrategySums["name"];
+    readonly budget?: number;
+    readonly policy: Policy;
+    cost: number;
+    shown: number;
+    isOver: boolean;
+  }[];
   readonly #everything = new Everything();
   readonly #watch: ReplayWatch | undefined;
   #without = 0;
@@ -192,11 +229,28 @@ export class Replay implements Replayer {
   constructor(budgets: readonly number[], watch?: ReplayWatch) {
     this.#watch = watch;
     this.#ours = budgets.map((budget, at) => new Ours(budget, at === 0 ? watch : undefined));
-    this.#policies = budgets.length === 0 ? [] : [
-      ...budgets.map((budget) => ({ name: "newest" as const, budget, policy: new NewestThatFit(budget), cost: 0, shown: 0, isOver: false })),
-      ...budgets.map((budget) => ({ name: "clear" as const, budget, policy: new ClearedResults(budget), cost: 0, shown: 0, isOver: false })),
-      { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0, isOver: false },
-    ];
+    this.#policies =
+      budgets.length === 0
+        ? []
+        : [
+            ...budgets.map((budget) => ({
+              name: "newest" as const,
+              budget,
+              policy: new NewestThatFit(budget),
+              cost: 0,
+              shown: 0,
+              isOver: false,
+            })),
+            ...budgets.map((budget) => ({
+              name: "clear" as const,
+              budget,
+              policy: new ClearedResults(budget),
+              cost: 0,
+              shown: 0,
+              isOver: false,
+            })),
+            { name: "head-tail" as const, policy: new HeadAndTail(), cost: 0, shown: 0, isOver: false },
+          ];
   }
 
   called(call: Call): void {
@@ -216,7 +270,11 @@ export class Replay implements Replayer {
 
   wrote(uses: readonly Use[], { messages }: Replayed): void {
     for (const ours of this.#ours) ours.wrote(uses);
-    for (const one of this.#policies) one.shown += uses.filter(({ text, places }) => one.isOver || places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage))).length;
+    for (const one of this.#policies)
+      one.shown += uses.filter(
+        ({ text, places }) =>
+          one.isOver || places.some((place) => one.policy.shows(text, place, messages[place] as ChatMessage)),
+      ).length;
   }
 
   back(): void {
@@ -224,6 +282,15 @@ export class Replay implements Replayer {
   }
 
   end(): readonly Outcome[] {
-    return [...this.#ours.map((ours) => ours.end()), ...this.#policies.map(({ name, budget, cost, shown }) => ({ name, ...(budget !== undefined && { budget }), cost, without: this.#without, shown }))];
+    return [
+      ...this.#ours.map((ours) => ours.end()),
+      ...this.#policies.map(({ name, budget, cost, shown }) => ({
+        name,
+        ...(budget !== undefined && { budget }),
+        cost,
+        without: this.#without,
+        shown,
+      })),
+    ];
   }
 }

@@ -64,7 +64,16 @@ interface Known {
 
 /** Follows the results of one conversation. */
 export class Results {
-  readonly sums: ResultSums = { count: 0, tokens: 0, lines: 0, used_lines: 0, unused: 0, unused_tokens: 0, cost: 0, idle_cost: 0 };
+  readonly sums: ResultSums = {
+    count: 0,
+    tokens: 0,
+    lines: 0,
+    used_lines: 0,
+    unused: 0,
+    unused_tokens: 0,
+    cost: 0,
+    idle_cost: 0,
+  };
   readonly #finished: (result: Omit<ResultReport, "session" | "usd">) => void;
   #live: Live[] = [];
   /** Who brought a string first, in which line, and the newest message that has it. */
@@ -115,14 +124,34 @@ export class Results {
   /** Lists results that were read more than once. */
   repeated(): readonly Omit<RepeatedResult, "session" | "usd">[] {
     const all = new Set([...this.#known.values(), ...this.#texts.values()]);
-    return [...all].filter(({ times }) => times > 1).map(({ label, times, tokens, unchanged }) => ({ ...label, times, unchanged, tokens: Math.round(tokens * this.#factor) }));
+    return [...all]
+      .filter(({ times }) => times > 1)
+      .map(({ label, times, tokens, unchanged }) => ({
+        ...label,
+        times,
+        unchanged,
+        tokens: Math.round(tokens * this.#factor),
+      }));
   }
 
   #came(message: ChatMessage, index: number, tokens: number): void {
     const call = this.#calls.get(message.tool_call_id ?? "") ?? { tool: "unknown", arguments: "" };
     const text = textOfMessage(message);
     const label = { tool: wellFormed(call.tool.slice(0, LABEL)), arguments: labelOf(call.arguments) };
-    const live: Live = { index, label, tokens, lines: 0, used: new Set(), strings: 0, since: this.#count, last_used: this.#count, first: 0, start: 0, used_at: 0, factor: 1 };
+    const live: Live = {
+      index,
+      label,
+      tokens,
+      lines: 0,
+      used: new Set(),
+      strings: 0,
+      since: this.#count,
+      last_used: this.#count,
+      first: 0,
+      start: 0,
+      used_at: 0,
+      factor: 1,
+    };
     live.lines = this.#remember(text, live, index);
     this.#live.push(live);
     this.#read(call, label, text, tokens);
@@ -147,8 +176,15 @@ export class Results {
   #wrote(message: ChatMessage, index: number): readonly Use[] {
     const uses = new Map<string, readonly number[]>();
     const calls = message.tool_calls ?? [];
-    for (const { id, function: { name, arguments: given } } of calls) this.#calls.set(id, { tool: name, arguments: given });
-    const text = [textOfMessage(message), ...calls.map((call) => call.function.arguments.replaceAll(/\\[nrt]/g, " "))].join("\n");
+    for (const {
+      id,
+      function: { name, arguments: given },
+    } of calls)
+      this.#calls.set(id, { tool: name, arguments: given });
+    const text = [
+      textOfMessage(message),
+      ...calls.map((call) => call.function.arguments.replaceAll(/\\[nrt]/g, " ")),
+    ].join("\n");
     for (const [string] of text.matchAll(STRING)) {
       const from = this.#strings.get(string);
       if (from === undefined) {
@@ -168,7 +204,12 @@ export class Results {
   }
 
   /** Whether a call asked again for what was there, or brought the same text. */
-  #read(call: { readonly tool: string; readonly arguments: string }, label: Live["label"], text: string, tokens: number): void {
+  #read(
+    call: { readonly tool: string; readonly arguments: string },
+    label: Live["label"],
+    text: string,
+    tokens: number,
+  ): void {
     const hash = new TextHash().add(text);
     const asked = new TextHash().add(`${call.tool} ${call.arguments}`);
     const found = this.#known.get(asked) ?? (text.length >= LEAST_TEXT ? this.#texts.get(hash) : undefined);
@@ -185,7 +226,19 @@ export class Results {
   }
 
   /** A result is sent no more. */
-  #end({ label, tokens: estimated, factor, lines, used, strings, since, last_used, first, start, used_at }: Live): void {
+  #end({
+    label,
+    tokens: estimated,
+    factor,
+    lines,
+    used,
+    strings,
+    since,
+    last_used,
+    first,
+    start,
+    used_at,
+  }: Live): void {
     const calls = this.#count - since;
     // What no call was sent cost nothing.
     if (calls === 0) return;
@@ -201,7 +254,18 @@ export class Results {
     sums.idle_cost += idle_cost;
     if (used.size === 0) [sums.unused, sums.unused_tokens] = [sums.unused + 1, sums.unused_tokens + tokens];
     const idle_calls = this.#count - Math.max(since + 1, last_used);
-    this.#finished({ ...label, call: since + 1, tokens: Math.round(tokens), calls, cost, lines, used_lines: used.size, used_strings: strings, idle_calls, idle_cost });
+    this.#finished({
+      ...label,
+      call: since + 1,
+      tokens: Math.round(tokens),
+      calls,
+      cost,
+      lines,
+      used_lines: used.size,
+      used_strings: strings,
+      idle_calls,
+      idle_cost,
+    });
   }
 }
 

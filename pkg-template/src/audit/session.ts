@@ -130,7 +130,9 @@ export class Session {
     this.#endResults();
     const { file, agent, session, parent, account } = this.#recorded;
     const told = {
-      file, agent, session,
+      file,
+      agent,
+      session,
       ...(parent !== undefined && { parent }),
       ...(account && { account }),
       ...(this.#first !== undefined && { first: new Date(this.#first).toISOString() }),
@@ -167,8 +169,13 @@ export class Session {
       const { cached, recorded_cached, uncached, recorded_uncached } = entry.compared;
       const isMissed = entry.broke?.why === "provider";
       sums.forecast = addForecast(sums.forecast, {
-        calls: 1, cached_tokens: cached, recorded_cached_tokens: recorded_cached, uncached_tokens: uncached, recorded_uncached_tokens: recorded_uncached,
-        missed_calls: isMissed ? 1 : 0, missed_tokens: isMissed ? Math.max(0, cached - recorded_cached) : 0,
+        calls: 1,
+        cached_tokens: cached,
+        recorded_cached_tokens: recorded_cached,
+        uncached_tokens: uncached,
+        recorded_uncached_tokens: recorded_uncached,
+        missed_calls: isMissed ? 1 : 0,
+        missed_tokens: isMissed ? Math.max(0, cached - recorded_cached) : 0,
       });
     }
     if (!entry.broke) return;
@@ -176,7 +183,13 @@ export class Session {
     const broke = { calls: 1, tokens: entry.rewritten, cost: entry.broke.cost, ...(usd !== undefined && { usd }) };
     addBreak(sums.breaks, entry.broke.why, broke);
     const { calls: _, ...told } = broke;
-    this.#shared.broke({ session: this.#recorded.session, call: entry.number, ...(call.at !== undefined && { at: new Date(call.at).toISOString() }), why: entry.broke.why, ...told });
+    this.#shared.broke({
+      session: this.#recorded.session,
+      call: entry.number,
+      ...(call.at !== undefined && { at: new Date(call.at).toISOString() }),
+      why: entry.broke.why,
+      ...told,
+    });
   }
 
   #endResults(): void {
@@ -198,7 +211,11 @@ export class Session {
   }
 }
 
-function reportOf(told: Omit<SessionReport, keyof AuditSums>, sums: AuditSums, pricing: Pricing | undefined): (outcomes: readonly Outcome[]) => SessionReport {
+function reportOf(
+  told: Omit<SessionReport, keyof AuditSums>,
+  sums: AuditSums,
+  pricing: Pricing | undefined,
+): (outcomes: readonly Outcome[]) => SessionReport {
   return (outcomes) => {
     const money = (cost: number): number => pricing?.money(cost) ?? 0;
     const answers = sums.usd === undefined ? undefined : sums.usd - money(sums.cost);
@@ -214,6 +231,8 @@ function reportOf(told: Omit<SessionReport, keyof AuditSums>, sums: AuditSums, p
 
 function taskOf(text: string): string {
   const line = redactSecrets(wellFormed(text.slice(0, 10 * TASK)))
-    .replace(/<[^<>]{1,40}>/g, " ").replace(/\s+/g, " ").trim();
+    .replace(/<[^<>]{1,40}>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
   return line.length > TASK ? wellFormed(`${line.slice(0, TASK - 1)}…`) : line;
 }

@@ -4,14 +4,63 @@ import type { AuditSums, BreakReason, BreakSums, ForecastSums, StrategySums } fr
 /** Nothing yet. */
 export function noSums(): AuditSums {
   return {
-    conversations: 0, calls: 0, counted_calls: 0, tokens: 0, new_tokens: 0, repeated_tokens: 0, rewritten_tokens: 0, output_tokens: 0, cost: 0, unpriced_calls: 0,
-    compactions: 0, edits: 0, breaks: {}, copied: 0, strategies: [],
-    results: { count: 0, tokens: 0, cost: 0, lines: 0, used_lines: 0, unused: 0, unused_tokens: 0, idle_cost: 0, repeats: 0, repeat_tokens: 0 },
+    conversations: 0,
+    calls: 0,
+    counted_calls: 0,
+    tokens: 0,
+    new_tokens: 0,
+    repeated_tokens: 0,
+    rewritten_tokens: 0,
+    output_tokens: 0,
+    cost: 0,
+    unpriced_calls: 0,
+    compactions: 0,
+    edits: 0,
+    breaks: {},
+    copied: 0,
+    strategies: [],
+    results: {
+      count: 0,
+      tokens: 0,
+      cost: 0,
+      lines: 0,
+      used_lines: 0,
+      unused: 0,
+      unused_tokens: 0,
+      idle_cost: 0,
+      repeats: 0,
+      repeat_tokens: 0,
+    },
   };
 }
 
-const COUNTS = ["conversations", "calls", "counted_calls", "tokens", "new_tokens", "repeated_tokens", "rewritten_tokens", "output_tokens", "cost", "unpriced_calls", "compactions", "edits", "copied"] as const;
-const RESULTS = ["count", "tokens", "cost", "lines", "used_lines", "unused", "unused_tokens", "idle_cost", "repeats", "repeat_tokens"] as const;
+const COUNTS = [
+  "conversations",
+  "calls",
+  "counted_calls",
+  "tokens",
+  "new_tokens",
+  "repeated_tokens",
+  "rewritten_tokens",
+  "output_tokens",
+  "cost",
+  "unpriced_calls",
+  "compactions",
+  "edits",
+  "copied",
+] as const;
+const RESULTS = [
+  "count",
+  "tokens",
+  "cost",
+  "lines",
+  "used_lines",
+  "unused",
+  "unused_tokens",
+  "idle_cost",
+  "repeats",
+  "repeat_tokens",
+] as const;
 
 /** Adds money that may not be known; what is known of either counts. */
 function usd(to: { usd?: number }, more: { usd?: number | undefined }): void {
@@ -61,7 +110,16 @@ function addStrategy(to: AuditSums, more: StrategySums): void {
   if (more.over !== undefined) found.over = (found.over ?? 0) + more.over;
 }
 
-type Compared = Pick<ForecastSums, "calls" | "cached_tokens" | "recorded_cached_tokens" | "uncached_tokens" | "recorded_uncached_tokens" | "missed_calls" | "missed_tokens">;
+type Compared = Pick<
+  ForecastSums,
+  | "calls"
+  | "cached_tokens"
+  | "recorded_cached_tokens"
+  | "uncached_tokens"
+  | "recorded_uncached_tokens"
+  | "missed_calls"
+  | "missed_tokens"
+>;
 
 /** Adds what was compared, and says by how much the forecast is off. */
 export function addForecast(to: ForecastSums | undefined, more: Compared): ForecastSums {
@@ -69,9 +127,16 @@ export function addForecast(to: ForecastSums | undefined, more: Compared): Forec
   const [cached_tokens, recorded_cached_tokens] = [sum("cached_tokens"), sum("recorded_cached_tokens")];
   const [uncached_tokens, recorded_uncached_tokens] = [sum("uncached_tokens"), sum("recorded_uncached_tokens")];
   const prompts = recorded_cached_tokens + recorded_uncached_tokens;
-  const percent = (forecast: number, recorded: number): number => (prompts === 0 ? 0 : (100 * (forecast - recorded)) / prompts);
+  const percent = (forecast: number, recorded: number): number =>
+    prompts === 0 ? 0 : (100 * (forecast - recorded)) / prompts;
   return {
-    calls: sum("calls"), cached_tokens, recorded_cached_tokens, uncached_tokens, recorded_uncached_tokens, missed_calls: sum("missed_calls"), missed_tokens: sum("missed_tokens"),
+    calls: sum("calls"),
+    cached_tokens,
+    recorded_cached_tokens,
+    uncached_tokens,
+    recorded_uncached_tokens,
+    missed_calls: sum("missed_calls"),
+    missed_tokens: sum("missed_tokens"),
     cached_error_percent: percent(cached_tokens, recorded_cached_tokens),
     uncached_error_percent: percent(uncached_tokens, recorded_uncached_tokens),
   };
@@ -87,6 +152,7 @@ export function rounded<T>(value: T, key = ""): T {
 
 function roundedNumber(value: number, key: string): number {
   if (/usd$/.test(key)) return Math.round(value * 10_000) / 10_000;
-  if (/(share|percent)$/.test(key) || ["input", "output", "cached", "written"].includes(key)) return Math.round(value * 1000) / 1000;
+  if (/(share|percent)$/.test(key) || ["input", "output", "cached", "written"].includes(key))
+    return Math.round(value * 1000) / 1000;
   return Math.round(value);
 }

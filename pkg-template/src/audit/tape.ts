@@ -64,7 +64,9 @@ export interface Tape {
   /** Whether prices are dollars; else they are input tokens at full price. */
   readonly isMoney: boolean;
   /** By what dollars are counted; the last one where there are several. */
-  readonly model: Pick<ModelPrice, "input" | "source" | "as_of"> & { readonly name: string; readonly cached: number } | null;
+  readonly model:
+    | (Pick<ModelPrice, "input" | "source" | "as_of"> & { readonly name: string; readonly cached: number })
+    | null;
   /** Whether what repeats costs less at this provider. */
   readonly hasCache: boolean;
   readonly price: number;
@@ -146,11 +148,19 @@ function keyOf(message: ChatMessage): string {
 }
 
 const isSame = (a: ChatMessage, b: ChatMessage): boolean =>
-  a.role === b.role && a.tool_call_id === b.tool_call_id && textOfMessage(a) === textOfMessage(b) && JSON.stringify(a.tool_calls) === JSON.stringify(b.tool_calls);
+  a.role === b.role &&
+  a.tool_call_id === b.tool_call_id &&
+  textOfMessage(a) === textOfMessage(b) &&
+  JSON.stringify(a.tool_calls) === JSON.stringify(b.tool_calls);
 
 function stored(before: readonly ChatMessage[], now: readonly ChatMessage[]): Stored {
   let shared = 0;
-  while (shared < before.length && shared < now.length && isSame(before[shared] as ChatMessage, now[shared] as ChatMessage)) shared += 1;
+  while (
+    shared < before.length &&
+    shared < now.length &&
+    isSame(before[shared] as ChatMessage, now[shared] as ChatMessage)
+  )
+    shared += 1;
   return { shared, tail: now.slice(shared) };
 }
 
@@ -171,7 +181,10 @@ export class TapePlayer {
   readonly tape: Tape;
   readonly #calls: readonly Building[];
 
-  constructor({ session, parent, account, events }: RecordedConversation, { file, agent, budget, model, prices }: TapeOptions) {
+  constructor(
+    { session, parent, account, events }: RecordedConversation,
+    { file, agent, budget, model, prices }: TapeOptions,
+  ) {
     const calls: Building[] = [];
     const recorded = new Recorded(calls);
     // What was sent last: a list of its own, or the conversation at a call.
@@ -181,7 +194,10 @@ export class TapePlayer {
       step: (step) => {
         const building = of(step.call);
         if (!building) return;
-        const { messages, call: { number: at } } = step;
+        const {
+          messages,
+          call: { number: at },
+        } = step;
         building.step = step;
         if (messages === undefined && typeof sent === "number") {
           [building.isWhole, building.sent, sent] = [true, building.recorded, at];
@@ -208,9 +224,27 @@ export class TapePlayer {
     };
     const book = new PriceBook(prices);
     const replay = new Replay([budget], watch);
-    const played = new Session({ file, agent, session, parent, account }, { book, factors: new Factors(), counted: new Set(), result: none, broke: none, repeated: none, model: none, entered }, replay);
+    const played = new Session(
+      { file, agent, session, parent, account },
+      {
+        book,
+        factors: new Factors(),
+        counted: new Set(),
+        result: none,
+        broke: none,
+        repeated: none,
+        model: none,
+        entered,
+      },
+      replay,
+    );
     const isUnpriced = (name: string | undefined): boolean => book.of(name).model === undefined;
-    for (const event of events) played.take(event.kind === "call" && model !== undefined && isUnpriced(event.call.model) ? { ...event, call: { ...event.call, model } } : event);
+    for (const event of events)
+      played.take(
+        event.kind === "call" && model !== undefined && isUnpriced(event.call.model)
+          ? { ...event, call: { ...event.call, model } }
+          : event,
+      );
     const outcomes = replay.end();
     const report = played.end()?.(outcomes);
     this.#calls = calls.filter(({ step }) => step !== undefined);
@@ -229,7 +263,8 @@ export class TapePlayer {
       messages: messages.map((message, place) => ({
         message,
         tokens: tokensOf(message),
-        state: place < (building.sent?.shared ?? 0) ? "repeated" : isCut && !fresh.has(keyOf(message)) ? "rewritten" : "new",
+        state:
+          place < (building.sent?.shared ?? 0) ? "repeated" : isCut && !fresh.has(keyOf(message)) ? "rewritten" : "new",
       })),
       left: isCut && at > 0 ? this.#left(at, messages) : [],
     };
@@ -241,25 +276,42 @@ export class TapePlayer {
 
   #left(at: number, now: readonly ChatMessage[]): readonly TapeLeft[] {
     const before = this.#sent(at - 1);
-    const asked = new Map(before.flatMap(({ tool_calls: calls = [] }) => calls.map(({ id, function: { name, arguments: given } }) => [id, { name, arguments: given }] as const)));
+    const asked = new Map(
+      before.flatMap(({ tool_calls: calls = [] }) =>
+        calls.map(({ id, function: { name, arguments: given } }) => [id, { name, arguments: given }] as const),
+      ),
+    );
     const stands = new Map(now.map((message) => [keyOf(message), message]));
     const lines = now.filter(({ role }) => role !== "tool").flatMap((message) => textOfMessage(message).split("\n"));
     return before.flatMap((message): TapeLeft[] => {
       const key = keyOf(message);
       const after = stands.get(key);
       // A call leaves with its results, which say more.
-      if ((after && isSame(after, message)) || (message.tool_calls && !after && message.tool_calls.length > 0)) return [];
+      if ((after && isSame(after, message)) || (message.tool_calls && !after && message.tool_calls.length > 0))
+        return [];
       const call = asked.get(message.tool_call_id ?? "");
       const [handle] = HANDLE.exec(after ? textOfMessage(after) : "") ?? [];
       const [own] = HANDLE.exec(textOfMessage(message)) ?? [];
       const named = after ? undefined : lines.find((line) => isNamed(line, own, call, message));
-      return [{ before: message, tokens: tokensOf(message), call, after, handle: handle ?? own ?? (named && HANDLE.exec(named)?.[0]), named, back: this.#back(at, key, message) }];
+      return [
+        {
+          before: message,
+          tokens: tokensOf(message),
+          call,
+          after,
+          handle: handle ?? own ?? (named && HANDLE.exec(named)?.[0]),
+          named,
+          back: this.#back(at, key, message),
+        },
+      ];
     });
   }
 
   /** The first call behind a cut that has a message whole again. */
   #back(at: number, key: string, message: ChatMessage): number | undefined {
-    const found = this.#calls.findIndex(({ sent }, place) => place > at && sent?.tail.some((one) => keyOf(one) === key && isSame(one, message)) === true);
+    const found = this.#calls.findIndex(
+      ({ sent }, place) => place > at && sent?.tail.some((one) => keyOf(one) === key && isSame(one, message)) === true,
+    );
     return found < 0 ? undefined : found + 1;
   }
 }
@@ -304,7 +356,10 @@ class Recorded {
 }
 
 function hasTexts(messages: readonly ChatMessage[], others: readonly ChatMessage[]): boolean {
-  return messages.length === others.length && messages.every((message, at) => textOfMessage(message) === textOfMessage(others[at] as ChatMessage));
+  return (
+    messages.length === others.length &&
+    messages.every((message, at) => textOfMessage(message) === textOfMessage(others[at] as ChatMessage))
+  );
 }
 
 /** What the call before did not have. */
@@ -321,7 +376,12 @@ function cutOf({ call, step }: Building): TapeCut | null {
 /** Without a cache there is nothing to go on with: each prompt is compiled for itself. */
 const isAnew = (step: Step | undefined): boolean => step?.cut === "uncached";
 
-function figures(calls: readonly Building[], budget: number, report: SessionReport | undefined, account: SessionAccount | undefined): Tape {
+function figures(
+  calls: readonly Building[],
+  budget: number,
+  report: SessionReport | undefined,
+  account: SessionAccount | undefined,
+): Tape {
   const isMoney = calls.length > 0 && calls.every(({ call }) => call.pricing.model !== undefined);
   // What was recorded, as the provider counted it, over the same by the estimator: the same scales as in a report of `audit`.
   const scaled = (all: number): ((call: Call, cost: number) => number) => {
@@ -331,7 +391,13 @@ function figures(calls: readonly Building[], budget: number, report: SessionRepo
   const ours = scaled(calls.reduce((sum, { step }) => sum + (step?.without ?? 0), 0));
   const plain = scaled(calls.reduce((sum, { everything }) => sum + (everything?.price ?? 0), 0));
   const made: TapeCall[] = [];
-  for (const [at, building] of calls.entries()) made.push(callOf(at + 1, building, calls[at - 1], made.at(-1), calls.length, { ours: (cost) => ours(building.call, cost), plain: (cost) => plain(building.call, cost) }));
+  for (const [at, building] of calls.entries())
+    made.push(
+      callOf(at + 1, building, calls[at - 1], made.at(-1), calls.length, {
+        ours: (cost) => ours(building.call, cost),
+        plain: (cost) => plain(building.call, cost),
+      }),
+    );
   const sum = (of: (call: TapeCall) => number): number => made.reduce((total, call) => total + of(call), 0);
   const last = calls.at(-1)?.call;
   const price = last?.pricing.model;
@@ -339,7 +405,15 @@ function figures(calls: readonly Building[], budget: number, report: SessionRepo
     budget,
     calls: made,
     isMoney,
-    model: price ? { name: last?.model ?? "", input: price.input, cached: price.input * last.pricing.cache.cached, source: price.source, as_of: price.as_of } : null,
+    model: price
+      ? {
+          name: last?.model ?? "",
+          input: price.input,
+          cached: price.input * last.pricing.cache.cached,
+          source: price.source,
+          as_of: price.as_of,
+        }
+      : null,
     hasCache: (last?.pricing.cache.cached ?? 1) < 1,
     price: sum((call) => call.price),
     everything: sum((call) => call.everything),
@@ -360,7 +434,14 @@ interface Priced {
   readonly plain: (cost: number) => number;
 }
 
-function callOf(number: number, building: Building, previous: Building | undefined, before: TapeCall | undefined, count: number, priced: Priced): TapeCall {
+function callOf(
+  number: number,
+  building: Building,
+  previous: Building | undefined,
+  before: TapeCall | undefined,
+  count: number,
+  priced: Priced,
+): TapeCall {
   const { call, entry, copied, shown, everything, newest } = building;
   const step = building.step as Step;
   const { tokens, price, without, isOver } = step;
@@ -369,7 +450,10 @@ function callOf(number: number, building: Building, previous: Building | undefin
   const isAgents = call.number > 1 && call.shared < call.before && !call.isCold;
   const repeated = Math.min(tokens, isAgents ? (everything?.prefix ?? 0) : step.prefix);
   const keys = freshKeys(building);
-  const added = (building.sent?.tail ?? []).reduce((sum, message) => sum + (keys.has(keyOf(message)) ? tokensOf(message) : 0), 0);
+  const added = (building.sent?.tail ?? []).reduce(
+    (sum, message) => sum + (keys.has(keyOf(message)) ? tokensOf(message) : 0),
+    0,
+  );
   const fresh = cut === null && !isAnew(step) ? tokens - repeated : Math.min(tokens - repeated, added);
   const isAsRecorded = building.isWhole === true && call.usage !== undefined;
   const { compared } = entry;
@@ -400,7 +484,12 @@ function callOf(number: number, building: Building, previous: Building | undefin
     copied,
     shown,
     counted: isAsRecorded ? (call.usage?.input ?? null) : null,
-    expected: isAsRecorded && compared ? Math.round(compared.cached + compared.uncached) : isAsRecorded ? Math.round(entry.tokens) : null,
+    expected:
+      isAsRecorded && compared
+        ? Math.round(compared.cached + compared.uncached)
+        : isAsRecorded
+          ? Math.round(entry.tokens)
+          : null,
     isOver,
   };
 }
@@ -414,12 +503,15 @@ export function budgetFor({ events, account }: RecordedConversation): number {
   let [tokens, head, longest] = [0, 0, 0];
   const ends: number[] = [];
   for (const event of events) {
-    if (event.kind === "head") head = [event.instructions, event.tools].reduce((sum, text) => sum + Math.ceil((text?.length ?? 0) / 4), 0);
+    if (event.kind === "head")
+      head = [event.instructions, event.tools].reduce((sum, text) => sum + Math.ceil((text?.length ?? 0) / 4), 0);
     else if (event.kind === "back") {
       ends.length = Math.min(ends.length, event.to);
       tokens = ends.at(-1) ?? 0;
-    } else if (event.kind === "messages") for (const message of event.messages) ends.push((tokens += tokensOf(message)));
-    else if (event.kind === "call" && event.call.usage && longest === 0) head = Math.max(head, event.call.usage.input - tokens);
+    } else if (event.kind === "messages")
+      for (const message of event.messages) ends.push((tokens += tokensOf(message)));
+    else if (event.kind === "call" && event.call.usage && longest === 0)
+      head = Math.max(head, event.call.usage.input - tokens);
     if (event.kind === "call") longest = Math.max(longest, head + tokens);
   }
   const half = TAPE_BUDGETS.filter((budget) => budget <= longest / 2).at(-1) ?? TAPE_BUDGETS[0];

@@ -26,7 +26,18 @@ export function auditText(report: AuditReport, paint: Paint): string {
 }
 
 function summary({ total, models, files, bytes }: AuditReport, paint: Paint): string {
-  const { conversations, calls, counted_calls, tokens, new_tokens, repeated_tokens, rewritten_tokens, usd, unpriced_calls, output_tokens } = total;
+  const {
+    conversations,
+    calls,
+    counted_calls,
+    tokens,
+    new_tokens,
+    repeated_tokens,
+    rewritten_tokens,
+    usd,
+    unpriced_calls,
+    output_tokens,
+  } = total;
   const unpriced = models.filter(({ price }) => !price).map(({ model }) => model);
   const uncounted = calls - counted_calls;
   const rows = [
@@ -36,9 +47,27 @@ function summary({ total, models, files, bytes }: AuditReport, paint: Paint): st
   ] as const;
   return [
     `${paint(counted(conversations, "conversation"), "bold")} in ${counted(files, "file")} (${short(bytes)} bytes): ${counted(calls, "call")} of models, ${paint(dollars(usd), "bold")} at list prices`,
-    ...(unpriced_calls > 0 ? [paint(`  ${counted(unpriced_calls, "call")} without a price: ${cell(unpriced.join(", "), 50)}; give one with --prices`, "yellow")] : []),
-    ...(uncounted > 0 ? [paint(`  ${counted(uncounted, "call")} without the provider's count: tokens are estimated there`, "dim")] : []),
-    table(["tokens of prompts", "", ""], [...rows.map(([name, count]) => [name, short(count), percent(count, tokens)]), ["all", short(tokens), ""], ...(output_tokens > 0 ? [["and of answers", short(output_tokens), ""]] : [])], paint, [1, 2]),
+    ...(unpriced_calls > 0
+      ? [
+          paint(
+            `  ${counted(unpriced_calls, "call")} without a price: ${cell(unpriced.join(", "), 50)}; give one with --prices`,
+            "yellow",
+          ),
+        ]
+      : []),
+    ...(uncounted > 0
+      ? [paint(`  ${counted(uncounted, "call")} without the provider's count: tokens are estimated there`, "dim")]
+      : []),
+    table(
+      ["tokens of prompts", "", ""],
+      [
+        ...rows.map(([name, count]) => [name, short(count), percent(count, tokens)]),
+        ["all", short(tokens), ""],
+        ...(output_tokens > 0 ? [["and of answers", short(output_tokens), ""]] : []),
+      ],
+      paint,
+      [1, 2],
+    ),
   ].join("\n");
 }
 
@@ -58,49 +87,87 @@ function sessions({ sessions: all, budgets }: AuditReport, paint: Paint): string
     const found = strategies.find(({ name, budget }) => name === "contextweaver" && budget === middle);
     return found ? changed(found.share) : "";
   };
-  const rows = all.slice(0, MAX_SESSIONS).map((one) => [
-    shortId(one.session),
-    cell(one.parent === undefined ? one.agent : `${one.agent} ↳`, 14),
-    cell(one.task, 22),
-    String(one.calls),
-    short(one.tokens),
-    percent(one.repeated_tokens, one.tokens),
-    percent(one.rewritten_tokens, one.tokens),
-    dollars(one.usd),
-    ours(one.strategies),
-  ]);
+  const rows = all
+    .slice(0, MAX_SESSIONS)
+    .map((one) => [
+      shortId(one.session),
+      cell(one.parent === undefined ? one.agent : `${one.agent} ↳`, 14),
+      cell(one.task, 22),
+      String(one.calls),
+      short(one.tokens),
+      percent(one.repeated_tokens, one.tokens),
+      percent(one.rewritten_tokens, one.tokens),
+      dollars(one.usd),
+      ours(one.strategies),
+    ]);
   const rest = all.length - rows.length;
-  const head = ["session", "agent", "task", "calls", "tokens", "cached", "again", "paid", middle === undefined ? "" : `at ${short(middle).replace(/\.0+k$/, "k")}`];
+  const head = [
+    "session",
+    "agent",
+    "task",
+    "calls",
+    "tokens",
+    "cached",
+    "again",
+    "paid",
+    middle === undefined ? "" : `at ${short(middle).replace(/\.0+k$/, "k")}`,
+  ];
   return `${paint("Conversations, the dearest first", "bold")}\n${table(head, rows, paint, [3, 4, 5, 6, 7, 8])}${rest > 0 ? `\n${paint(`and ${rest} more (--json lists all)`, "dim")}` : ""}`;
 }
 
 function breaks({ total, breaks: dearest }: AuditReport, paint: Paint): string {
   const reasons = Object.entries(total.breaks).sort((a, b) => b[1].cost - a[1].cost);
   if (reasons.length === 0) return "";
-  const rows = reasons.map(([why, { calls, tokens, usd }]) => [BREAKS[why as BreakReason], String(calls), short(tokens), dollars(usd)]);
+  const rows = reasons.map(([why, { calls, tokens, usd }]) => [
+    BREAKS[why as BreakReason],
+    String(calls),
+    short(tokens),
+    dollars(usd),
+  ]);
   const [first] = dearest;
-  const told = first && first.tokens > 0 ? `\n${paint(`the dearest: call ${first.call} of ${shortId(first.session)}${first.at === undefined ? "" : `, ${first.at.slice(0, 16).replace("T", " ")}`}: ${short(first.tokens)} tokens`, "dim")}` : "";
+  const told =
+    first && first.tokens > 0
+      ? `\n${paint(`the dearest: call ${first.call} of ${shortId(first.session)}${first.at === undefined ? "" : `, ${first.at.slice(0, 16).replace("T", " ")}`}: ${short(first.tokens)} tokens`, "dim")}`
+      : "";
   return `${paint("Calls that lost the cache", "bold")}\n${table(["why", "calls", "paid again", "lost"], rows, paint, [1, 2, 3])}${told}`;
 }
 
 function strategies({ total, budgets }: AuditReport, paint: Paint): string {
   if (total.strategies.length === 0) return "";
   const names = [...new Set(total.strategies.map(({ name }) => name))];
-  const find = (name: string, budget: number | undefined): StrategySums | undefined => total.strategies.find((one) => one.name === name && one.budget === budget);
+  const find = (name: string, budget: number | undefined): StrategySums | undefined =>
+    total.strategies.find((one) => one.name === name && one.budget === budget);
   const figure = (one: StrategySums | undefined): string => {
     if (!one) return "";
-    return [changed(one.share), ...(one.usd === undefined ? [] : [dollars(one.usd)]), ...(total.copied > 0 ? [percent(one.shown, total.copied)] : [])].join("  ");
+    return [
+      changed(one.share),
+      ...(one.usd === undefined ? [] : [dollars(one.usd)]),
+      ...(total.copied > 0 ? [percent(one.shown, total.copied)] : []),
+    ].join("  ");
   };
   const rows = names.map((name) => {
     const whole = find(name, undefined);
-    return [STRATEGIES[name], ...budgets.map((budget, at) => figure(whole ? (at === 0 ? whole : undefined) : find(name, budget)))];
+    return [
+      STRATEGIES[name],
+      ...budgets.map((budget, at) => figure(whole ? (at === 0 ? whole : undefined) : find(name, budget))),
+    ];
   });
   const over = total.strategies.filter((one) => one.name === "contextweaver" && (one.over ?? 0) > 0);
-  const notes = over.map(({ budget, over: calls = 0 }) => `${counted(calls, "call")} as recorded at ${(budget ?? 0).toLocaleString("en")}: instructions and tools alone take more than half of it`);
+  const notes = over.map(
+    ({ budget, over: calls = 0 }) =>
+      `${counted(calls, "call")} as recorded at ${(budget ?? 0).toLocaleString("en")}: instructions and tools alone take more than half of it`,
+  );
   return [
     paint(`The same calls, where as recorded is ${dollars(total.usd)}`, "bold"),
-    table(["with at most so many tokens", ...budgets.map((budget) => budget.toLocaleString("en"))], rows, paint, budgets.map((_, at) => at + 1)),
-    ...(total.copied > 0 ? [paint("change, price, and how much of what later steps copied from results was still in the prompt", "dim")] : []),
+    table(
+      ["with at most so many tokens", ...budgets.map((budget) => budget.toLocaleString("en"))],
+      rows,
+      paint,
+      budgets.map((_, at) => at + 1),
+    ),
+    ...(total.copied > 0
+      ? [paint("change, price, and how much of what later steps copied from results was still in the prompt", "dim")]
+      : []),
     ...notes.map((note) => paint(note, "dim")),
   ].join("\n");
 }
@@ -117,7 +184,10 @@ function results({ results: dearest, total }: AuditReport, paint: Paint): string
     String(one.idle_calls),
   ]);
   return [
-    paint(`${counted(count, "result")} of tools: ${dollars(usd)}, ${percent(idle_cost, cost)} of it (${dollars(idle_usd)}) after their last use`, "bold"),
+    paint(
+      `${counted(count, "result")} of tools: ${dollars(usd)}, ${percent(idle_cost, cost)} of it (${dollars(idle_usd)}) after their last use`,
+      "bold",
+    ),
     `Later calls and answers copied from ${percent(used_lines, lines)} of their lines; nothing from ${counted(unused, "result")}.`,
     table(["the dearest", "tokens", "sent in", "paid", "lines used", "idle calls"], rows, paint, [1, 2, 3, 4, 5]),
   ].join("\n");
@@ -125,7 +195,14 @@ function results({ results: dearest, total }: AuditReport, paint: Paint): string
 
 function repeats({ repeats: all, total }: AuditReport, paint: Paint): string {
   if (all.length === 0) return "";
-  const rows = all.slice(0, MAX_REPEATS).map((one) => [cell(`${one.tool} ${one.arguments}`, 54), String(one.times), String(one.unchanged), short(one.tokens)]);
+  const rows = all
+    .slice(0, MAX_REPEATS)
+    .map((one) => [
+      cell(`${one.tool} ${one.arguments}`, 54),
+      String(one.times),
+      String(one.unchanged),
+      short(one.tokens),
+    ]);
   return `${paint(`Read more than once: ${counted(total.results.repeats, "time")}, ${short(total.results.repeat_tokens)} tokens`, "bold")}\n${table(["what", "times", "unchanged", "tokens again"], rows, paint, [1, 2, 3])}`;
 }
 
@@ -134,16 +211,34 @@ function forecast({ total }: AuditReport, paint: Paint): string {
   if (!told) return "";
   const error = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1)} %`;
   const rows = [
-    ["read from the cache", short(told.cached_tokens), short(told.recorded_cached_tokens), error(told.cached_error_percent)],
-    ["not from the cache", short(told.uncached_tokens), short(told.recorded_uncached_tokens), error(told.uncached_error_percent)],
+    [
+      "read from the cache",
+      short(told.cached_tokens),
+      short(told.recorded_cached_tokens),
+      error(told.cached_error_percent),
+    ],
+    [
+      "not from the cache",
+      short(told.uncached_tokens),
+      short(told.recorded_uncached_tokens),
+      error(told.uncached_error_percent),
+    ],
   ];
-  const missed = told.missed_calls > 0 ? `\n${paint(`${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens`, "dim")}` : "";
+  const missed =
+    told.missed_calls > 0
+      ? `\n${paint(`${counted(told.missed_calls, "call")} found less than half of what was expected, for no reason that the log says: ${short(told.missed_tokens)} tokens`, "dim")}`
+      : "";
   return `${paint(`Forecast beside the provider's count, ${counted(told.calls, "call")}`, "bold")}\n${table(["tokens", "forecast", "recorded", "of the prompts"], rows, paint, [1, 2, 3])}${missed}`;
 }
 
 function problems({ problems: all, problem_count: count }: AuditReport, paint: Paint): string {
   if (count === 0) return "";
-  const lines = all.slice(0, MAX_PROBLEMS).map(({ file, line, reason }) => `  ${safe(`${file}${line === undefined ? "" : `:${line}`}: ${reason}`).replaceAll("\n", " ")}`);
+  const lines = all
+    .slice(0, MAX_PROBLEMS)
+    .map(
+      ({ file, line, reason }) =>
+        `  ${safe(`${file}${line === undefined ? "" : `:${line}`}: ${reason}`).replaceAll("\n", " ")}`,
+    );
   const rest = count - lines.length;
   return [paint("Not read", "yellow"), ...lines, ...(rest > 0 ? [paint(`  and ${rest} more`, "dim")] : [])].join("\n");
 }

@@ -25,7 +25,12 @@ export const STRATEGIES: Readonly<Record<StrategySums["name"], string>> = {
 /** Tokens in few letters: 950, 12.3k, 4.56M. */
 export function short(count: number): string {
   if (count < 1000) return String(Math.round(count));
-  const [value, unit] = count < 999_950 ? [count / 1000, "k"] : count < 999_950_000 ? [count / 1_000_000, "M"] : [count / 1_000_000_000, "G"];
+  const [value, unit] =
+    count < 999_950
+      ? [count / 1000, "k"]
+      : count < 999_950_000
+        ? [count / 1_000_000, "M"]
+        : [count / 1_000_000_000, "G"];
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0)}${unit}`;
 }
 

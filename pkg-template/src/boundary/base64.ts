@@ -26,7 +26,8 @@ export function encodeBase64(bytes: Uint8Array<ArrayBuffer>): string {
   if (Bytes.prototype.toBase64) return Bytes.prototype.toBase64.call(bytes);
   if (Buffer) return Buffer.from(bytes.buffer).toString("base64");
   const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += CHUNK) pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK))));
+  for (let at = 0; at < bytes.length; at += CHUNK)
+    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK))));
   return pieces.join("");
 }
 

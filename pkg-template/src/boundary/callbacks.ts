@@ -23,8 +23,18 @@ export type Need =
   | { readonly kind: "find_rules"; readonly item: unknown }
   | { readonly kind: "redact"; readonly hook: string; readonly item: unknown };
 
-const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "context_built", "build_failed", "tool_executed"];
-const PLUGINS = [["summarizer", "summarize"], ["extractor", "extract"]] as const;
+const HOOKS = [
+  "firewall_triggered",
+  "items_excluded",
+  "budget_exceeded",
+  "context_built",
+  "build_failed",
+  "tool_executed",
+];
+const PLUGINS = [
+  ["summarizer", "summarize"],
+  ["extractor", "extract"],
+] as const;
 /** Failures that are remembered. */
 const MAX_FAILURES = 16;
 const LEVELS = ["public", "internal", "confidential", "restricted"];
@@ -75,7 +85,8 @@ export class Callbacks {
       delete own[key];
     }
     if (own["prices"] === null) own["prices"] = "none";
-    if ("listens" in own) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `listens`", { path: "/listens" });
+    if ("listens" in own)
+      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `listens`", { path: "/listens" });
     // Saying what was dropped twice, in the stats and to the hooks, is for those who listen.
     own["listens"] = this.#hooks.size > 0;
     this.json = encode(own);
@@ -134,7 +145,9 @@ export class Callbacks {
       return { failed: "the function threw" };
     };
     const wanted = "an array of texts or { text, kind, once }, or undefined";
-    return ask("function of the option rules", this.#functions.get("rules"), [item], isStatements, wanted, failed) ?? null;
+    return (
+      ask("function of the option rules", this.#functions.get("rules"), [item], isStatements, wanted, failed) ?? null
+    );
   }
 
   get hasClock(): boolean {
@@ -155,7 +168,9 @@ export class Callbacks {
   /** Scores for a build, if there is a function for them; the guard checks what they are. */
   itemScores(phase: unknown, query: unknown): object | undefined {
     const scores = this.#functions.get("item_scores");
-    return scores && ask("item_scores function", scores, [{ phase, query: query ?? "" }], isObject, "scores by item id");
+    return (
+      scores && ask("item_scores function", scores, [{ phase, query: query ?? "" }], isObject, "scores by item id")
+    );
   }
 
   /** Whether a hook is to be told of something. */
@@ -244,7 +259,8 @@ function counting(encoding: object): Fn {
 function collect(value: unknown, path: string, into: Map<string, Fn>, known?: readonly string[]): void {
   for (const [key, fn] of Object.entries(fields(value, path))) {
     const at = `${path}/${key}`;
-    if (known && !known.includes(key)) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint: nearestHint(key, known) });
+    if (known && !known.includes(key))
+      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint: nearestHint(key, known) });
     if (typeof fn !== "function") throw notAFunction(at);
     into.set(key, fn as Fn);
   }
@@ -310,7 +326,8 @@ export function isPromise(value: unknown, rejected: () => void): boolean {
 
 // The range of Date, so that every time can be written down.
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !isPromise(value, () => undefined);
+const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !isPromise(value, () => undefined);
 const isString = (value: unknown): value is string => typeof value === "string";
 const isStrings = (value: unknown): value is readonly string[] => {
   try {
@@ -319,7 +336,8 @@ const isStrings = (value: unknown): value is readonly string[] => {
     return false; // a proxy that throws
   }
 };
-const isStatement = (value: unknown): boolean => isString(value) || (isObject(value) && isString((value as { text?: unknown }).text));
+const isStatement = (value: unknown): boolean =>
+  isString(value) || (isObject(value) && isString((value as { text?: unknown }).text));
 const isStatements = (value: unknown): value is readonly unknown[] | undefined | null => {
   try {
     return value === undefined || value === null || (Array.isArray(value) && value.every(isStatement));

@@ -66,7 +66,10 @@ export class EngineObject<G extends Glue> {
     const log = new ReplayLog(kind, start);
     this.#handle.open((glue) => {
       const handle = first(glue);
-      orDrop(() => log.begin(glue, handle), () => kind.drop(glue, handle));
+      orDrop(
+        () => log.begin(glue, handle),
+        () => kind.drop(glue, handle),
+      );
       return handle;
     });
     this.#log = log;

@@ -66,7 +66,10 @@ export function withNumbers(json: string): string {
   if (!HALF_ESCAPE.test(json)) return json;
   const numbers = json.replace(WRITTEN, "$1");
   // An escaped backslash begins no escape.
-  return numbers.replace(/\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}/g, (found) => (found.length === 6 ? "\\ufffd" : found));
+  return numbers.replace(
+    /\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}/g,
+    (found) => (found.length === 6 ? "\\ufffd" : found),
+  );
 }
 
 /** A copy of data in which those texts are the numbers that JavaScript has for them. @internal */
@@ -87,7 +90,10 @@ const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
 const NEWLINE = 0x0a;
 
 /** Rewrites a body line by line: no number and no string of JSON goes over one. Bytes of lines that stay are passed on as they are. @internal */
-export function rewritten(body: ReadableStream<Uint8Array>, rewrite: (line: string) => string): ReadableStream<Uint8Array> {
+export function rewritten(
+  body: ReadableStream<Uint8Array>,
+  rewrite: (line: string) => string,
+): ReadableStream<Uint8Array> {
   let begun: Uint8Array[] = [];
   const line = (parts: readonly Uint8Array[]): Uint8Array => {
     const bytes = joined(parts);
@@ -126,7 +132,11 @@ export function withBody(response: Response, rewrite: (json: string) => string):
   const ofLines = (text: string): string => (isStream ? text.replace(/^data:.*$/gm, rewrite) : rewrite(text));
   const headers = new Headers(response.headers);
   headers.delete("content-length");
-  return new Response(rewritten(response.body, ofLines), { status: response.status, statusText: response.statusText, headers });
+  return new Response(rewritten(response.body, ofLines), {
+    status: response.status,
+    statusText: response.statusText,
+    headers,
+  });
 }
 
 interface Writes {
@@ -191,8 +201,12 @@ export function readsNumbers(buffer: LineReader): void {
 
 /** Bytes as a `Buffer`, where the others are one. */
 function sameKind(bytes: Uint8Array, other: Uint8Array): Uint8Array {
-  const { from } = bytes.constructor as unknown as { from(buffer: ArrayBufferLike, offset?: number, length?: number): Uint8Array };
-  return bytes.constructor === Uint8Array ? other : from.call(bytes.constructor, other.buffer, other.byteOffset, other.byteLength);
+  const { from } = bytes.constructor as unknown as {
+    from(buffer: ArrayBufferLike, offset?: number, length?: number): Uint8Array;
+  };
+  return bytes.constructor === Uint8Array
+    ? other
+    : from.call(bytes.constructor, other.buffer, other.byteOffset, other.byteLength);
 }
 
 function written(output: Writes, text: string): Promise<void> {

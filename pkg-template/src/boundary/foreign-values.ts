@@ -111,7 +111,9 @@ export function lengthOf(source: object): number | undefined {
 export function filled(source: object, length: number): number {
   try {
     if (length <= MAX_ITEMS || length - 1 in source) return length;
-    const last = Object.keys(source).reverse().find((key) => /^\d+$/.test(key));
+    const last = Object.keys(source)
+      .reverse()
+      .find((key) => /^\d+$/.test(key));
     return Number(last ?? -1) + 1;
   } catch {
     return length;

@@ -24,7 +24,10 @@ export function checkWellFormed(text: string, path: Path): void {
 /** Says that a field is unknown, and which of the known ones it may stand for. @internal */
 export function unknownField(name: string, known: readonly string[], above = ""): ContextWeaverError {
   const part = token(name);
-  return new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${part}\``, { path: `${above}/${part}`, hint: nearestHint(name, known) });
+  return new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${part}\``, {
+    path: `${above}/${part}`,
+    hint: nearestHint(name, known),
+  });
 }
 
 /** Refuses what is left of options when the known fields were taken. @internal */
@@ -42,7 +45,10 @@ export function wholeWithin(value: unknown, least: number, most: number, path: s
 /** One part of a JSON pointer, short enough for a message. @internal */
 export function token(key: string): string {
   const text = key.length > 80 ? `${key.slice(0, 80)}…` : key;
-  return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("~", "~0").replaceAll("/", "~1");
+  return text
+    .replace(/[\ud800-\udfff]/gu, "\ufffd")
+    .replaceAll("~", "~0")
+    .replaceAll("/", "~1");
 }
 
 /** Refuses what is larger than a limit in bytes. @internal */

@@ -34,7 +34,15 @@ export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, t
 export const MESSAGES: Limits = { ...SNAPSHOT, depth: 56, repaired: ["messages", "system"], prose: 8 * MIB };
 
 /** Bounds of an MCP result, whose images are base64. Its fields are a level below the argument. @internal */
-export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB, repaired: ["result"], prose: 16 * MIB, exact: true };
+export const MCP_RESULT: Limits = {
+  depth: 65,
+  nodes: 2 ** 20,
+  string: 24 * MIB,
+  total: 48 * MIB,
+  repaired: ["result"],
+  prose: 16 * MIB,
+  exact: true,
+};
 
 /** Most items of one call, as in the engine. @internal */
 export const MAX_ITEMS = 100_000;

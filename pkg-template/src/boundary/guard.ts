@@ -62,7 +62,10 @@ export function readValue(value: unknown, path: string, limits: Limits = INPUT):
  * empty text stands there, and a field `attached` says where. What is longer than the engine keeps is cut off: a field `cut` says
  * where, and how many bytes. @internal
  */
-export function encodeResult(result: unknown, more: Record<string, unknown>): Reading & { readonly bytes: readonly Uint8Array[] } {
+export function encodeResult(
+  result: unknown,
+  more: Record<string, unknown>,
+): Reading & { readonly bytes: readonly Uint8Array[] } {
   const attached = new ResultMedia();
   const writer = new Writer("", MCP_RESULT, attached);
   writer.value({ result, ...more });
@@ -175,7 +178,10 @@ export function rawBytes(value: unknown, path: string): Uint8Array {
 }
 
 /** Copies the output of a tool as {@link rawBytes} does, with halves of surrogate pairs repaired. @internal */
-export function rawOutput(value: unknown, path: string): { readonly bytes: Uint8Array; readonly repairs: readonly Repair[] } {
+export function rawOutput(
+  value: unknown,
+  path: string,
+): { readonly bytes: Uint8Array; readonly repairs: readonly Repair[] } {
   if (typeof value !== "string" || isWellFormed(value)) return { bytes: rawBytes(value, path), repairs: [] };
   return { bytes: rawBytes(wellFormed(value), path), repairs: [{ code: "TEXT_REPAIRED", message: HALF, path }] };
 }

@@ -27,7 +27,11 @@ export function valueAt(text: string, from: number): JsonSpan {
  * The members of an object, or the elements of a list, that begins at a place; none of another value. Linear in its length. `endOf` may
  * say where the value of a member ends, for whoever looks into it anyway.
  */
-export function* entriesAt(text: string, from: number, endOf?: (name: string, start: number) => number | undefined): Generator<JsonEntry> {
+export function* entriesAt(
+  text: string,
+  from: number,
+  endOf?: (name: string, start: number) => number | undefined,
+): Generator<JsonEntry> {
   const isObject = text[from] === "{";
   if (!isObject && text[from] !== "[") return;
   let at = from + 1;

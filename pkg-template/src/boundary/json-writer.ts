@@ -6,7 +6,22 @@
 import { encodeBase64 } from "./base64.js";
 import type { ErrorCode } from "./errors.js";
 import { exactDigits } from "./exact-numbers.js";
-import { addressOf, byteLength, bytesOf, filled, inspect, isBytes, isData, keysOf, kindOfView, lengthOf, nameOf, read, standInOf, timeOf } from "./foreign-values.js";
+import {
+  addressOf,
+  byteLength,
+  bytesOf,
+  filled,
+  inspect,
+  isBytes,
+  isData,
+  keysOf,
+  kindOfView,
+  lengthOf,
+  nameOf,
+  read,
+  standInOf,
+  timeOf,
+} from "./foreign-values.js";
 import { checkWellFormed, isWellFormed, refuse, token, tooLarge } from "./guard-errors.js";
 import type { Limits } from "./guard-limits.js";
 import { CIRCULAR, HALF, MARGIN, Repairs, UNREADABLE, cutText, isEncoded, wellFormed } from "./repairs.js";
@@ -80,7 +95,8 @@ export class Writer {
 
   value(value: unknown): void {
     this.nodes += 1;
-    if (this.nodes > this.limits.nodes && !this.isRepaired) this.fail("TOO_LARGE", `more than ${this.limits.nodes} values`);
+    if (this.nodes > this.limits.nodes && !this.isRepaired)
+      this.fail("TOO_LARGE", `more than ${this.limits.nodes} values`);
     switch (typeof value) {
       case "string":
         return this.string(value, "string");
@@ -138,18 +154,26 @@ export class Writer {
     if (!isPlainData && this.object(source)) return;
     const other = isPlainData ? source : standInOf(source);
     if (other !== source) {
-      this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as ${typeof other === "object" ? "its name, message and fields" : "what it holds"}`);
-      return typeof other === "object" && other !== null ? this.within(source, keysOf(other), 0, other) : this.value(other);
+      this.repair(
+        "VALUE_REPAIRED",
+        `${nameOf(source)} is written as ${typeof other === "object" ? "its name, message and fields" : "what it holds"}`,
+      );
+      return typeof other === "object" && other !== null
+        ? this.within(source, keysOf(other), 0, other)
+        : this.value(other);
     }
     if (ArrayBuffer.isView(source) && kindOfView(source) !== undefined && byteLength(source) > MAX_LIST) {
       return this.stand(`[${byteLength(source)} bytes]`, "VALUE_CUT", `${nameOf(source)} is left out: it is too large`);
     }
     const length = lengthOf(source);
     const keys = length === undefined ? keysOf(source) : undefined;
-    if (length === undefined && keys === undefined) return this.stand(UNREADABLE, "VALUE_REPAIRED", "the object cannot be read");
-    if (!isPlainData) this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as its own fields, as JSON.stringify does`);
+    if (length === undefined && keys === undefined)
+      return this.stand(UNREADABLE, "VALUE_REPAIRED", "the object cannot be read");
+    if (!isPlainData)
+      this.repair("VALUE_REPAIRED", `${nameOf(source)} is written as its own fields, as JSON.stringify does`);
     const most = Math.min(MAX_LIST, this.limits.nodes - this.nodes, length === undefined ? 0 : filled(source, length));
-    if (length !== undefined && length > most) this.repair("VALUE_CUT", `of ${length} values the first ${most} are kept`);
+    if (length !== undefined && length > most)
+      this.repair("VALUE_CUT", `of ${length} values the first ${most} are kept`);
     this.within(source, keys, Math.min(length ?? 0, most));
   }
 
@@ -163,11 +187,16 @@ export class Writer {
       return true;
     }
     const bytes = bytesOf(source);
-    if (bytes === UNREADABLE) this.stand(UNREADABLE, "VALUE_REPAIRED", "the bytes cannot be read; was the buffer transferred?");
+    if (bytes === UNREADABLE)
+      this.stand(UNREADABLE, "VALUE_REPAIRED", "the bytes cannot be read; was the buffer transferred?");
     if (typeof bytes !== "object") return bytes !== undefined;
     // Four characters for three bytes.
     if (bytes.length > (this.limits.string / 4) * 3 || this.room() < bytes.length * 2) {
-      this.stand(`[${bytes.length} bytes]`, "VALUE_CUT", `${bytes.length} bytes are left out: there is no room for them`);
+      this.stand(
+        `[${bytes.length} bytes]`,
+        "VALUE_CUT",
+        `${bytes.length} bytes are left out: there is no room for them`,
+      );
       return true;
     }
     this.mark(QUOTE);
@@ -228,7 +257,13 @@ export class Writer {
     if (typeof value !== "object" || value === null) return value;
     try {
       const { toJSON } = value as { readonly toJSON?: unknown };
-      if (typeof toJSON !== "function" || timeOf(value) !== undefined || addressOf(value) !== undefined || isBytes(value)) return value;
+      if (
+        typeof toJSON !== "function" ||
+        timeOf(value) !== undefined ||
+        addressOf(value) !== undefined ||
+        isBytes(value)
+      )
+        return value;
       const said: unknown = toJSON.call(value, `${key}`);
       this.repair("VALUE_REPAIRED", `${nameOf(value)} is written as its toJSON says`);
       return said;
@@ -271,7 +306,9 @@ export class Writer {
   /** Cuts a text that is repaired off where it is too long. */
   private shortened(text: string): string {
     const { string, prose = string } = this.limits;
-    return cutText(text, Math.min(isEncoded(text) ? string : prose, Math.max(0, this.room())), (message) => this.repair("VALUE_CUT", message));
+    return cutText(text, Math.min(isEncoded(text) ? string : prose, Math.max(0, this.room())), (message) =>
+      this.repair("VALUE_CUT", message),
+    );
   }
 
   private string(given: string, what: string): void {

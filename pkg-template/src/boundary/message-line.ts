@@ -1,7 +1,8 @@
 // Lines that programs write to standard output among the messages of JSON-RPC: banners, logs, and what stands before the first message.
 
 /** What no JSON begins with and nobody sees: byte order marks (of UTF-16 as U+FFFD), zero width characters, NUL and other controls, sequences for terminals. */
-const UNSEEN = /^(?:\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\)|[@-Z\\^_])|[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028\u2029\u2060\ufeff\ufffd])+/;
+const UNSEEN =
+  /^(?:\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\)|[@-Z\\^_])|[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028\u2029\u2060\ufeff\ufffd])+/;
 
 /** How an answer begins. */
 const ANSWER = /\{\s{0,8}"(?:jsonrpc|id|result|error)"/;

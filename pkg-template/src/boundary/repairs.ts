@@ -66,13 +66,17 @@ export function cutText(text: string, most: number, note: (message: string) => v
 }
 
 /** Says which repairs were made of an MCP result, by codes as its other warnings have. @internal */
-export function asMcpWarnings(repairs: readonly Repair[]): { readonly code: string; readonly message: string; readonly path: string }[] {
+export function asMcpWarnings(
+  repairs: readonly Repair[],
+): { readonly code: string; readonly message: string; readonly path: string }[] {
   return repairs.map(({ code, message, path }) => ({ code: code.toLowerCase().replaceAll("_", "-"), message, path }));
 }
 
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { ignoreBOM: true });
-const unboxed = [Number.prototype, String.prototype, Boolean.prototype, BigInt.prototype].map((prototype) => prototype.valueOf as () => unknown);
+const unboxed = [Number.prototype, String.prototype, Boolean.prototype, BigInt.prototype].map(
+  (prototype) => prototype.valueOf as () => unknown,
+);
 
 /**
  * What stands for an object that is no plain one: the primitive that it holds, or of an error its name and message beside its own

@@ -94,7 +94,12 @@ export class ReplayLog<G> {
     this.#removed += entry.removed ?? 0;
     if (entry.isSlow) this.#slow += 1;
     this.#erases ||= entry.erases === true;
-    return this.#erases || this.#weight >= this.#due || this.#slow >= MAX_SLOW || (entry.removed !== undefined && this.#weight >= FOLD_AT);
+    return (
+      this.#erases ||
+      this.#weight >= this.#due ||
+      this.#slow >= MAX_SLOW ||
+      (entry.removed !== undefined && this.#weight >= FOLD_AT)
+    );
   }
 
   /** Folds the entries into a snapshot if that makes the log lighter or its replay shorter. */

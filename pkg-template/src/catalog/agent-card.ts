@@ -1,5 +1,16 @@
 // Agents that speak A2A, by their cards: versions 0.3 and 1.0 of the protocol.
-import { Reading, addressOf, callableName, plainCopy, recordOf, refused, schemeOf, securityOf, stringOf, stringsOf } from "./document-tools.js";
+import {
+  Reading,
+  addressOf,
+  callableName,
+  plainCopy,
+  recordOf,
+  refused,
+  schemeOf,
+  securityOf,
+  stringOf,
+  stringsOf,
+} from "./document-tools.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { MAX_ITEMS } from "../boundary/guard-limits.js";
 import type { ReadTools } from "./tool-sources.js";
@@ -30,17 +41,23 @@ function agentOf(given: unknown, at: string, reading: Reading): SelectableItem {
   const card = recordOf(given);
   if (!card) throw refused("expected an agent card", at);
   const title = stringOf(card["name"]);
-  if (title === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `name`", { path: `${at}/name` });
+  if (title === undefined)
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `name`", { path: `${at}/name` });
   const name = callableName(title.toLowerCase());
   const id = reading.idOf(name || title);
   const note = (code: string, path: string, message: string, severity: "warning" | "info" = "warning"): void =>
     reading.note({ code, path: `${at}${path}`, message, severity }, id);
-  if (!id.endsWith(name || title)) note("agent-duplicate", "/name", "another agent has this name; a number makes the id unique");
-  if (stringOf(card["description"]) === undefined) note("agent-description", "/description", "the card does not say what the agent does");
+  if (!id.endsWith(name || title))
+    note("agent-duplicate", "/name", "another agent has this name; a number makes the id unique");
+  if (stringOf(card["description"]) === undefined)
+    note("agent-description", "/description", "the card does not say what the agent does");
   const skills = skillsOf(card, note);
   const interfaces = interfacesOf(card, note);
-  if (Array.isArray(card["signatures"])) note("agent-signature", "/signatures", "signatures are not checked here", "info");
-  const said = skills.map(({ name: of, description }) => [of, description].filter(Boolean).join(": ").slice(0, MAX_SAID));
+  if (Array.isArray(card["signatures"]))
+    note("agent-signature", "/signatures", "signatures are not checked here", "info");
+  const said = skills.map(({ name: of, description }) =>
+    [of, description].filter(Boolean).join(": ").slice(0, MAX_SAID),
+  );
   const provider = recordOf(card["provider"]);
   const version = stringOf(card["version"]);
   const documentation = addressOf(card["documentationUrl"])?.address;
@@ -76,13 +93,17 @@ function agentOf(given: unknown, at: string, reading: Reading): SelectableItem {
 type Note = (code: string, path: string, message: string, severity?: "warning" | "info") => void;
 
 /** What each skill says of itself. */
-function skillsOf(card: JsonObject, note: Note): { id: string; name: string; description: string; tags: string[]; examples: string[] }[] {
+function skillsOf(
+  card: JsonObject,
+  note: Note,
+): { id: string; name: string; description: string; tags: string[]; examples: string[] }[] {
   const { skills } = card;
   if (!Array.isArray(skills) || skills.length === 0) {
     note("agent-skills", "/skills", "the card names no skills");
     return [];
   }
-  if (skills.length > MAX_SKILLS) note("agent-skills", "/skills", `of ${skills.length} skills the first ${MAX_SKILLS} are read`);
+  if (skills.length > MAX_SKILLS)
+    note("agent-skills", "/skills", `of ${skills.length} skills the first ${MAX_SKILLS} are read`);
   return skills.slice(0, MAX_SKILLS).flatMap((one: unknown, index) => {
     const skill = recordOf(one);
     const name = stringOf(skill?.["name"]) ?? stringOf(skill?.["id"]);
@@ -90,13 +111,15 @@ function skillsOf(card: JsonObject, note: Note): { id: string; name: string; des
       note("agent-skill", `/skills/${index}`, "expected a skill with a name; it is left out");
       return [];
     }
-    return [{
-      id: stringOf(skill["id"]) ?? name,
-      name,
-      description: stringOf(skill["description"]) ?? "",
-      tags: stringsOf(skill["tags"]),
-      examples: stringsOf(skill["examples"]),
-    }];
+    return [
+      {
+        id: stringOf(skill["id"]) ?? name,
+        name,
+        description: stringOf(skill["description"]) ?? "",
+        tags: stringsOf(skill["tags"]),
+        examples: stringsOf(skill["examples"]),
+      },
+    ];
   });
 }
 
@@ -104,7 +127,9 @@ function skillsOf(card: JsonObject, note: Note): { id: string; name: string; des
 function interfacesOf(card: JsonObject, note: Note): JsonObject[] {
   const { supportedInterfaces, additionalInterfaces, url, preferredTransport, protocolVersion } = card;
   const first = stringOf(url) === undefined ? [] : [{ url, transport: stringOf(preferredTransport) ?? "JSONRPC" }];
-  const given: unknown[] = Array.isArray(supportedInterfaces) ? supportedInterfaces : [...first, ...(Array.isArray(additionalInterfaces) ? additionalInterfaces : [])];
+  const given: unknown[] = Array.isArray(supportedInterfaces)
+    ? supportedInterfaces
+    : [...first, ...(Array.isArray(additionalInterfaces) ? additionalInterfaces : [])];
   let isCut = false;
   const known = new Set<string>();
   const interfaces = given.slice(0, 64).flatMap((one): JsonObject[] => {
@@ -115,16 +140,25 @@ function interfacesOf(card: JsonObject, note: Note): JsonObject[] {
     if (!at || known.has(`${binding} ${at.address}`)) return [];
     known.add(`${binding} ${at.address}`);
     isCut ||= at.isCut;
-    return [{ url: at.address, ...(binding !== undefined && { binding }), ...(version !== undefined && { protocol_version: version }) }];
+    return [
+      {
+        url: at.address,
+        ...(binding !== undefined && { binding }),
+        ...(version !== undefined && { protocol_version: version }),
+      },
+    ];
   });
   if (isCut) note("agent-address", "", "an address names a user or a query, which is left out");
-  if (interfaces.length === 0) note("agent-interface", "/supportedInterfaces", "the card does not say where the agent is reached");
+  if (interfaces.length === 0)
+    note("agent-interface", "/supportedInterfaces", "the card does not say where the agent is reached");
   return interfaces;
 }
 
 /** What the agent can do beside answering, by name. */
 function capabilitiesOf(card: JsonObject): string[] {
   const capabilities = recordOf(card["capabilities"]) ?? {};
-  const names = ["streaming", "pushNotifications", "stateTransitionHistory", "extendedAgentCard"].filter((name) => capabilities[name] === true);
+  const names = ["streaming", "pushNotifications", "stateTransitionHistory", "extendedAgentCard"].filter(
+    (name) => capabilities[name] === true,
+  );
   return card["supportsAuthenticatedExtendedCard"] === true ? [...names, "extendedAgentCard"] : names;
 }

@@ -272,7 +272,10 @@ export class Catalog {
     const { findings } = this.#run<{ findings: CatalogFinding[] }>("findings", "{}");
     if (!this.#read) return findings;
     const { places, findings: ofSource } = this.#read;
-    const placed = findings.map((finding) => ({ ...finding, ...(finding.index !== undefined && { index: places[finding.index]?.index ?? finding.index }) }));
+    const placed = findings.map((finding) => ({
+      ...finding,
+      ...(finding.index !== undefined && { index: places[finding.index]?.index ?? finding.index }),
+    }));
     return [...ofSource, ...placed].sort((one, other) => (one.index ?? Infinity) - (other.index ?? Infinity));
   }
 
@@ -314,7 +317,8 @@ export class Catalog {
   }
 
   #run<T>(operation: CatalogOperation, args: string): T {
-    return (JSON.parse(this.#object.call((glue, handle) => glue.catalog_call(handle, operation, args))) as { done: T }).done;
+    return (JSON.parse(this.#object.call((glue, handle) => glue.catalog_call(handle, operation, args))) as { done: T })
+      .done;
   }
 
   #record(operation: CatalogOperation, args: string, what: { lasting?: number; removed?: number }): void {

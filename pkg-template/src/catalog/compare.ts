@@ -2,11 +2,7 @@
 import { encode, encodeAll, fields } from "../boundary/guard.js";
 import { SNAPSHOT } from "../boundary/guard-limits.js";
 import { moreFields, routingCall } from "./routing-call.js";
-import type {
-  CapabilityDiff,
-  NormalizeOptions,
-  NormalizedTools,
-} from "./routing-types.js";
+import type { CapabilityDiff, NormalizeOptions, NormalizedTools } from "./routing-types.js";
 import type { SelectableItem } from "../types.js";
 
 function withItems(items: unknown, options: unknown): string {
@@ -27,7 +23,8 @@ export function normalizeTools(items: Iterable<SelectableItem>, options?: Normal
  * form, and so another digest. The Python library reads and writes the same snapshots.
  */
 export function capabilitySnapshot(source: string, options?: { readonly source_type?: "mcp" | "native" }): string {
-  return routingCall<{ text: string }>("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT)).text;
+  return routingCall<{ text: string }>("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT))
+    .text;
 }
 
 /** Compares two snapshots. `INVALID_INPUT` when one was changed by hand. */

@@ -16,7 +16,9 @@ const MAX_NAME = 64;
 type Origin = "openapi" | "skill" | "agent";
 
 /** What a reader says of a part of a document. */
-export type Told = Omit<CatalogFinding, "item_id" | "severity" | "index"> & { readonly severity?: CatalogFinding["severity"] };
+export type Told = Omit<CatalogFinding, "item_id" | "severity" | "index"> & {
+  readonly severity?: CatalogFinding["severity"];
+};
 
 /** The items that are made of a document, and what is to be said of it. @internal */
 export class Reading {
@@ -32,8 +34,10 @@ export class Reading {
   constructor(origin: Origin, options: unknown) {
     const { on_invalid, server, ...rest } = fields(options);
     refuseUnknown(rest, ["on_invalid", "server"]);
-    if (on_invalid !== undefined && on_invalid !== "raise" && on_invalid !== "report") throw refused("expected `raise` or `report`", "/on_invalid");
-    if (server !== undefined && (typeof server !== "string" || server.trim() === "")) throw refused("expected a name", "/server");
+    if (on_invalid !== undefined && on_invalid !== "raise" && on_invalid !== "report")
+      throw refused("expected `raise` or `report`", "/on_invalid");
+    if (server !== undefined && (typeof server !== "string" || server.trim() === ""))
+      throw refused("expected a name", "/server");
     this.#origin = origin;
     this.#server = server;
     this.#raises = on_invalid === "raise";
@@ -74,18 +78,36 @@ export class Reading {
       if (!ContextWeaverError.is(error)) throw error;
       const { code, message, path = "", hint } = error;
       if (this.#raises) throw new ContextWeaverError(code, message, { path: safePath(path), hint });
-      this.#find({ code: `${this.#origin}-invalid`, severity: "error", item_id: "", index: place.index, path, message: hint ? `${message}; ${hint}` : message });
+      this.#find({
+        code: `${this.#origin}-invalid`,
+        severity: "error",
+        item_id: "",
+        index: place.index,
+        path,
+        message: hint ? `${message}; ${hint}` : message,
+      });
     }
   }
 
   get done(): ReadTools {
-    const more = { code: `${this.#origin}-findings-cut`, severity: "info", item_id: "", path: "", message: `and ${this.#untold} more` } as const;
-    return { items: this.#items, places: this.#places, findings: this.#untold > 0 ? [...this.#findings, more] : this.#findings };
+    const more = {
+      code: `${this.#origin}-findings-cut`,
+      severity: "info",
+      item_id: "",
+      path: "",
+      message: `and ${this.#untold} more`,
+    } as const;
+    return {
+      items: this.#items,
+      places: this.#places,
+      findings: this.#untold > 0 ? [...this.#findings, more] : this.#findings,
+    };
   }
 
   #find(finding: CatalogFinding): void {
     const { path, message } = finding;
-    if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ ...finding, path: safePath(path), message: masked(message) });
+    if (this.#findings.length < MAX_FINDINGS)
+      this.#findings.push({ ...finding, path: safePath(path), message: masked(message) });
     else this.#untold += 1;
   }
 }
@@ -134,7 +156,9 @@ const MAX_ADDRESS = 2048;
 
 /** The first texts of a list; what is none is left out. @internal */
 export function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.slice(0, MAX_LIST).filter((one): one is string => stringOf(one) !== undefined) : [];
+  return Array.isArray(value)
+    ? value.slice(0, MAX_LIST).filter((one): one is string => stringOf(one) !== undefined)
+    : [];
 }
 
 /**
@@ -155,8 +179,16 @@ export function schemeOf(scheme: JsonObject | undefined): JsonObject {
   const inner = scheme && Object.entries(scheme).find(([key]) => key.endsWith("SecurityScheme"));
   const kind = inner?.[0].replace(/SecurityScheme$/, "");
   const from = recordOf(inner?.[1]) ?? scheme ?? {};
-  const known = { type: from["type"] ?? kind, in: from["in"] ?? from["location"], name: from["name"], scheme: from["scheme"], format: from["bearerFormat"] };
-  return Object.fromEntries(Object.entries(known).filter((pair): pair is [string, string] => typeof pair[1] === "string"));
+  const known = {
+    type: from["type"] ?? kind,
+    in: from["in"] ?? from["location"],
+    name: from["name"],
+    scheme: from["scheme"],
+    format: from["bearerFormat"],
+  };
+  return Object.fromEntries(
+    Object.entries(known).filter((pair): pair is [string, string] => typeof pair[1] === "string"),
+  );
 }
 
 /**

@@ -25,10 +25,13 @@ const BATCH = 100;
 export function embedOf(given: unknown, path: string): Embed {
   if (typeof given === "function") return given as Embed;
   const model = (typeof given === "object" && given !== null ? given : {}) as Exclude<Embedder, Embed>;
-  if ("doEmbed" in model && typeof model.doEmbed === "function") return async (texts) => (await model.doEmbed({ values: [...texts] })).embeddings;
-  if ("embedDocuments" in model && typeof model.embedDocuments === "function") return (texts) => model.embedDocuments([...texts]);
+  if ("doEmbed" in model && typeof model.doEmbed === "function")
+    return async (texts) => (await model.doEmbed({ values: [...texts] })).embeddings;
+  if ("embedDocuments" in model && typeof model.embedDocuments === "function")
+    return (texts) => model.embedDocuments([...texts]);
   if ("ai" in model && typeof model.ai?.run === "function" && typeof model.model === "string") {
-    return async (texts) => ((await model.ai.run(model.model, { text: [...texts] })) as { readonly data?: readonly Vector[] }).data ?? [];
+    return async (texts) =>
+      ((await model.ai.run(model.model, { text: [...texts] })) as { readonly data?: readonly Vector[] }).data ?? [];
   }
   const hint = "a function, an embedding model of the AI SDK or of LangChain.js, or { ai, model } for Workers AI";
   throw new ContextWeaverError("INVALID_INPUT", "expected what makes vectors of texts", { path, hint });
@@ -41,7 +44,10 @@ const MAX_QUERIES = 16;
 
 /** What of a text is embedded. @internal */
 export function embeddable(text: string): string {
-  return text.slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/, "").trim();
+  return text
+    .slice(0, MAX_CHARS)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trim();
 }
 
 /** Vectors of texts that are {@link embeddable}, each made once, of length 1: only where they point to counts. @internal */
@@ -119,7 +125,10 @@ function units(made: unknown, count: number, length: number | undefined): Float3
   } catch (error) {
     if (ContextWeaverError.is(error)) throw error;
     // A proxy may throw when it is read.
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what cannot be read", { path: "/embed", cause: error });
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what cannot be read", {
+      path: "/embed",
+      cause: error,
+    });
   }
 }
 

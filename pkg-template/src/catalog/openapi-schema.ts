@@ -24,7 +24,20 @@ const LISTS = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
 /** Keys whose values are schemas by name. */
 const BY_NAME = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 /** Keys that say nothing of what is right, or only to OpenAPI. */
-const LEFT_OUT = ["xml", "discriminator", "externalDocs", "example", "nullable", "$schema", "$id", "$anchor", "$dynamicAnchor", "$comment", "$defs", "definitions"];
+const LEFT_OUT = [
+  "xml",
+  "discriminator",
+  "externalDocs",
+  "example",
+  "nullable",
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$comment",
+  "$defs",
+  "definitions",
+];
 
 /** What a local reference leads to. @internal */
 export function lookup(document: JsonValue, reference: JsonValue | undefined): JsonValue | undefined {
@@ -154,7 +167,10 @@ export class SchemaReader {
     const name = String(reference);
     const target = lookup(this.#document, reference);
     if (target === undefined) {
-      this.#find("openapi-ref", "the reference leads to nothing in the document; nothing is fetched, and the argument may be anything");
+      this.#find(
+        "openapi-ref",
+        "the reference leads to nothing in the document; nothing is fetched, and the argument may be anything",
+      );
       return more;
     }
     const isCycle = this.#open.includes(name);
@@ -193,7 +209,10 @@ export class SchemaReader {
   #keyword(key: string, value: JsonValue, hidden: Set<string>): JsonValue | undefined {
     if (!DATA.includes(key) && typeof value === "object" && value !== null) {
       if (Array.isArray(value) && LISTS.includes(key)) return this.#list(value as JsonValue[]);
-      if (!Array.isArray(value)) return BY_NAME.includes(key) ? this.#byName(key, value as JsonObject, hidden) : this.#schema(value as JsonValue);
+      if (!Array.isArray(value))
+        return BY_NAME.includes(key)
+          ? this.#byName(key, value as JsonObject, hidden)
+          : this.#schema(value as JsonValue);
     }
     return this.#affords(value) ? value : undefined;
   }
@@ -244,7 +263,10 @@ function stepsOf(value: JsonValue, most: number): number {
 
 /** Says in JSON Schema what version 3.0 says in its own way. */
 function modern(read: Record<string, JsonValue>, isNullable: boolean): JsonObject {
-  for (const [flag, bound] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
+  for (const [flag, bound] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
     if (typeof read[flag] !== "boolean") continue;
     const isExclusive = read[flag] === true && read[bound] !== undefined;
     if (isExclusive) read[flag] = read[bound] as JsonValue;
@@ -253,6 +275,7 @@ function modern(read: Record<string, JsonValue>, isNullable: boolean): JsonObjec
   }
   if (!isNullable) return read;
   if (typeof read["type"] === "string") read["type"] = [read["type"], "null"];
-  if (Array.isArray(read["enum"]) && !read["enum"].includes(null)) read["enum"] = [...(read["enum"] as JsonValue[]), null];
+  if (Array.isArray(read["enum"]) && !read["enum"].includes(null))
+    read["enum"] = [...(read["enum"] as JsonValue[]), null];
   return read;
 }

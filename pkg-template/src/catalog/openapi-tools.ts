@@ -1,5 +1,15 @@
 // Tools of an OpenAPI document: each operation is one.
-import { Reading, addressOf, callableName, plainCopy, recordOf, refused, securityOf, stringOf, stringsOf } from "./document-tools.js";
+import {
+  Reading,
+  addressOf,
+  callableName,
+  plainCopy,
+  recordOf,
+  refused,
+  securityOf,
+  stringOf,
+  stringsOf,
+} from "./document-tools.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { token } from "../boundary/guard-errors.js";
 import { SchemaReader, lookup } from "./openapi-schema.js";
@@ -31,7 +41,9 @@ function parsed(text: string): unknown {
     return JSON.parse(text);
   } catch {
     const isYaml = /^\s*(---|openapi\s*:|swagger\s*:|#)/.test(text);
-    const hint = isYaml ? "YAML is not read here: convert it first, such as with `yq -o=json`" : "a document of OpenAPI as JSON";
+    const hint = isYaml
+      ? "YAML is not read here: convert it first, such as with `yq -o=json`"
+      : "a document of OpenAPI as JSON";
     throw refused("the text is no JSON", "", hint);
   }
 }
@@ -41,13 +53,22 @@ function documentOf(given: unknown): JsonObject {
   if (!document) throw refused("expected a document of OpenAPI, got a list", "");
   const { openapi, swagger } = document;
   if (openapi === undefined && swagger !== undefined) {
-    throw new ContextWeaverError("UNSUPPORTED", "the document is of version 2", { path: "/swagger", hint: "convert it to OpenAPI 3, such as with swagger2openapi" });
+    throw new ContextWeaverError("UNSUPPORTED", "the document is of version 2", {
+      path: "/swagger",
+      hint: "convert it to OpenAPI 3, such as with swagger2openapi",
+    });
   }
   if (openapi === undefined) {
-    throw new ContextWeaverError("MISSING_FIELD", "missing field `openapi`", { path: "/openapi", hint: 'the version of OpenAPI, such as "3.1.0"' });
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `openapi`", {
+      path: "/openapi",
+      hint: 'the version of OpenAPI, such as "3.1.0"',
+    });
   }
   if (typeof openapi !== "string" || !/^3\.\d+(\.|$)/.test(openapi)) {
-    throw new ContextWeaverError("UNSUPPORTED", "the document is of another version of OpenAPI", { path: "/openapi", hint: "3.0 and 3.1 are read" });
+    throw new ContextWeaverError("UNSUPPORTED", "the document is of another version of OpenAPI", {
+      path: "/openapi",
+      hint: "3.0 and 3.1 are read",
+    });
   }
   return document;
 }
@@ -76,12 +97,21 @@ class DocumentReader {
   constructor(document: JsonObject, reading: Reading) {
     this.#document = document;
     this.#reading = reading;
-    const schemes = Object.values(schemesOf(document) ?? {}).map(recordOf).filter((scheme) => scheme?.["type"] === "apiKey");
-    this.#keys = new Set(schemes.map((scheme) => `${String(scheme?.["in"])} ${String(scheme?.["name"]).toLowerCase()}`));
+    const schemes = Object.values(schemesOf(document) ?? {})
+      .map(recordOf)
+      .filter((scheme) => scheme?.["type"] === "apiKey");
+    this.#keys = new Set(
+      schemes.map((scheme) => `${String(scheme?.["in"])} ${String(scheme?.["name"]).toLowerCase()}`),
+    );
     const version = String(document["openapi"]);
     this.#schemas = new SchemaReader(document, version.startsWith("3.0"));
     if (!/^3\.[01](\.|$)/.test(version)) {
-      reading.note({ code: "openapi-version", severity: "info", path: "/openapi", message: "a later version than 3.1 is read as 3.1" });
+      reading.note({
+        code: "openapi-version",
+        severity: "info",
+        path: "/openapi",
+        message: "a later version than 3.1 is read as 3.1",
+      });
     }
   }
 
@@ -90,10 +120,19 @@ class DocumentReader {
     const list = recordOf(paths);
     if (paths !== undefined && !list) throw refused("expected paths", "/paths");
     if (recordOf(webhooks) && Object.keys(webhooks as object).length > 0) {
-      this.#reading.note({ code: "openapi-webhooks", severity: "info", path: "/webhooks", message: "webhooks are called by the server, and are no tools" });
+      this.#reading.note({
+        code: "openapi-webhooks",
+        severity: "info",
+        path: "/webhooks",
+        message: "webhooks are called by the server, and are no tools",
+      });
     }
     if (!list || Object.keys(list).length === 0) {
-      this.#reading.note({ code: "openapi-empty", path: "/paths", message: "the document has no paths, so that there are no tools" });
+      this.#reading.note({
+        code: "openapi-empty",
+        path: "/paths",
+        message: "the document has no paths, so that there are no tools",
+      });
       return;
     }
     for (const [path, item] of Object.entries(list)) {
@@ -122,11 +161,21 @@ class DocumentReader {
     for (let steps = 0; target["$ref"] !== undefined; steps += 1) {
       const next = steps < MAX_REFERENCES ? recordOf(lookup(this.#document, target["$ref"])) : undefined;
       if (!next) {
-        this.#reading.note({ code: "openapi-ref", path: at, message: "the reference leads to nothing in the document; nothing is fetched" }, item_id);
+        this.#reading.note(
+          {
+            code: "openapi-ref",
+            path: at,
+            message: "the reference leads to nothing in the document; nothing is fetched",
+          },
+          item_id,
+        );
         return undefined;
       }
       if (!this.#schemas.affordsAgain(next)) {
-        this.#reading.note({ code: "openapi-schema-cut", path: at, message: "the references of the document lead to more than is read" }, item_id);
+        this.#reading.note(
+          { code: "openapi-schema-cut", path: at, message: "the references of the document lead to more than is read" },
+          item_id,
+        );
         return undefined;
       }
       const { $ref: _, ...beside } = target;
@@ -138,16 +187,25 @@ class DocumentReader {
   #operation(path: string, method: string, item: JsonObject, at: string): void {
     const place = { index: this.#index++, path: at };
     this.#reading.each(place, () => {
-      if (place.index >= MAX_OPERATIONS) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_OPERATIONS} operations`, { path: at });
+      if (place.index >= MAX_OPERATIONS)
+        throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_OPERATIONS} operations`, { path: at });
       const operation = recordOf(item[method]);
       if (!operation) throw refused("expected an operation", at);
       const { operationId, summary, description, tags, deprecated, requestBody } = operation;
-      if (operationId !== undefined && stringOf(operationId) === undefined) throw refused("expected an id", `${at}/operationId`);
+      if (operationId !== undefined && stringOf(operationId) === undefined)
+        throw refused("expected an id", `${at}/operationId`);
       const named = stringOf(operationId) ?? `${method} ${path}`;
       const name = this.#nameOf(callableName(named) || callableName(`${method}_operation`));
       const id = this.#reading.idOf(stringOf(operationId) ?? `${method.toUpperCase()} ${path}`);
       if (stringOf(operationId) !== undefined && !id.endsWith(named)) {
-        this.#reading.note({ code: "openapi-duplicate-id", path: `${at}/operationId`, message: "another operation has this id; a number makes it unique" }, id);
+        this.#reading.note(
+          {
+            code: "openapi-duplicate-id",
+            path: `${at}/operationId`,
+            message: "another operation has this id; a number makes it unique",
+          },
+          id,
+        );
       }
       const { args_schema, sent, body } = this.#arguments(item, operation, at, id);
       const isSafe = SAFE.includes(method);
@@ -155,8 +213,15 @@ class DocumentReader {
         id,
         kind: "tool",
         name,
-        description: [summary, description].map(stringOf).filter((text, index, all) => text !== undefined && all.indexOf(text) === index).join("\n\n"),
-        tags: [...stringsOf(tags), ...(isSafe ? ["read_only"] : method === "delete" ? ["destructive"] : []), ...(deprecated === true ? ["deprecated"] : [])],
+        description: [summary, description]
+          .map(stringOf)
+          .filter((text, index, all) => text !== undefined && all.indexOf(text) === index)
+          .join("\n\n"),
+        tags: [
+          ...stringsOf(tags),
+          ...(isSafe ? ["read_only"] : method === "delete" ? ["destructive"] : []),
+          ...(deprecated === true ? ["deprecated"] : []),
+        ],
         ...(stringsOf(tags)[0] !== undefined && { namespace: stringsOf(tags)[0] as string }),
         args_schema,
         side_effects: !isSafe,
@@ -174,7 +239,15 @@ class DocumentReader {
         },
       };
       if (requestBody !== undefined && ["get", "head", "trace"].includes(method)) {
-        this.#reading.note({ code: "openapi-body", severity: "info", path: `${at}/requestBody`, message: "a body means nothing to this method, says HTTP" }, id);
+        this.#reading.note(
+          {
+            code: "openapi-body",
+            severity: "info",
+            path: `${at}/requestBody`,
+            message: "a body means nothing to this method, says HTTP",
+          },
+          id,
+        );
       }
       this.#reading.add(tool, place);
     });
@@ -189,15 +262,35 @@ class DocumentReader {
     return this.#nameOf(`${name.slice(0, 64 - suffix.length)}${suffix}`);
   }
 
-  #arguments(item: JsonObject, operation: JsonObject, at: string, id: string): { args_schema: JsonObject; sent: JsonObject; body?: string } {
+  #arguments(
+    item: JsonObject,
+    operation: JsonObject,
+    at: string,
+    id: string,
+  ): { args_schema: JsonObject; sent: JsonObject; body?: string } {
     const properties: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
     const required: string[] = [];
     const sent: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>;
     this.#schemas.begin();
-    const add = (wanted: string, prefix: string, schema: JsonObject, where: JsonValue, isRequired: boolean, path: string): void => {
+    const add = (
+      wanted: string,
+      prefix: string,
+      schema: JsonObject,
+      where: JsonValue,
+      isRequired: boolean,
+      path: string,
+    ): void => {
       let name = wanted;
       while (name in properties) name = `${prefix}_${name}`;
-      if (name !== wanted) this.#reading.note({ code: "openapi-argument-renamed", path, message: "another argument has this name; its place stands before it" }, id);
+      if (name !== wanted)
+        this.#reading.note(
+          {
+            code: "openapi-argument-renamed",
+            path,
+            message: "another argument has this name; its place stands before it",
+          },
+          id,
+        );
       properties[name] = schema;
       sent[name] = where;
       if (isRequired) required.push(name);
@@ -216,10 +309,16 @@ class DocumentReader {
   #parameters(item: JsonObject, operation: JsonObject, at: string, id: string): ReadonlyMap<string, Parameter> {
     const found = new Map<string, readonly [string, Parameter]>();
     const above = at.slice(0, at.lastIndexOf("/"));
-    for (const [list, base] of [[item["parameters"], above], [operation["parameters"], at]] as const) {
+    for (const [list, base] of [
+      [item["parameters"], above],
+      [operation["parameters"], at],
+    ] as const) {
       if (list === undefined) continue;
       if (!Array.isArray(list)) throw refused("expected a list of parameters", `${base}/parameters`);
-      if (list.length > MAX_PARAMETERS) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_PARAMETERS} parameters`, { path: `${base}/parameters` });
+      if (list.length > MAX_PARAMETERS)
+        throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_PARAMETERS} parameters`, {
+          path: `${base}/parameters`,
+        });
       for (const [place, given] of list.entries()) {
         const path = `${base}/parameters/${place}`;
         const parameter = this.#parameter(given, path, id);
@@ -234,39 +333,70 @@ class DocumentReader {
     const name = stringOf(parameter?.["name"]);
     const where = stringOf(parameter?.["in"]);
     if (!parameter || name === undefined || where === undefined) {
-      this.#reading.note({ code: "openapi-parameter", path, message: "expected a parameter with `name` and `in`; it is left out" }, id);
+      this.#reading.note(
+        { code: "openapi-parameter", path, message: "expected a parameter with `name` and `in`; it is left out" },
+        id,
+      );
       return undefined;
     }
     if (where === "header" && RESERVED_HEADERS.includes(name.toLowerCase())) {
-      this.#reading.note({ code: "openapi-parameter", severity: "info", path, message: "the specification ignores a parameter for this header" }, id);
+      this.#reading.note(
+        {
+          code: "openapi-parameter",
+          severity: "info",
+          path,
+          message: "the specification ignores a parameter for this header",
+        },
+        id,
+      );
       return undefined;
     }
     if (this.#keys.has(`${where} ${name.toLowerCase()}`)) {
-      this.#reading.note({ code: "openapi-parameter", severity: "info", path, message: "a scheme of security sets it, and no model; it is left out" }, id);
+      this.#reading.note(
+        {
+          code: "openapi-parameter",
+          severity: "info",
+          path,
+          message: "a scheme of security sets it, and no model; it is left out",
+        },
+        id,
+      );
       return undefined;
     }
     const [media] = Object.entries(recordOf(parameter["content"]) ?? {});
-    const [schema, below] = media ? [recordOf(media[1])?.["schema"], `${path}/content/${token(media[0])}/schema`] : [parameter["schema"], `${path}/schema`];
+    const [schema, below] = media
+      ? [recordOf(media[1])?.["schema"], `${path}/content/${token(media[0])}/schema`]
+      : [parameter["schema"], `${path}/schema`];
     const read = this.#schemas.read(schema ?? {}, below);
     const description = stringOf(parameter["description"]);
     return {
       name,
       in: where,
       required: parameter["required"] === true || where === "path",
-      schema: { ...read, ...(description !== undefined && { description }), ...(parameter["deprecated"] === true && { deprecated: true }) },
+      schema: {
+        ...read,
+        ...(description !== undefined && { description }),
+        ...(parameter["deprecated"] === true && { deprecated: true }),
+      },
     };
   }
 
-  #body(operation: JsonObject, at: string, id: string): { schema: JsonObject; required: boolean; media_type: string } | undefined {
+  #body(
+    operation: JsonObject,
+    at: string,
+    id: string,
+  ): { schema: JsonObject; required: boolean; media_type: string } | undefined {
     const path = `${at}/requestBody`;
     if (operation["requestBody"] === undefined) return undefined;
-    const body = recordOf(operation["requestBody"]) && this.#target(recordOf(operation["requestBody"]) as JsonObject, path, id);
+    const body =
+      recordOf(operation["requestBody"]) && this.#target(recordOf(operation["requestBody"]) as JsonObject, path, id);
     const media = Object.entries(recordOf(body?.["content"]) ?? {});
     if (!body || media.length === 0) {
       this.#reading.note({ code: "openapi-body", path, message: "the body has no content; it is left out" }, id);
       return undefined;
     }
-    const [media_type, how] = media.find(([type]) => /^application\/([\w.+-]*\+)?json\b/i.test(type)) ?? (media[0] as [string, JsonValue]);
+    const [media_type, how] =
+      media.find(([type]) => /^application\/([\w.+-]*\+)?json\b/i.test(type)) ?? (media[0] as [string, JsonValue]);
     if (media.length > 1) {
       const message = `of ${media.length} media types the arguments describe one, which the metadata names`;
       this.#reading.note({ code: "openapi-media", severity: "info", path: `${path}/content`, message }, id);
@@ -281,10 +411,21 @@ class DocumentReader {
   }
 
   #servers(item: JsonObject, operation: JsonObject, at: string, id: string): string[] {
-    const list = [operation, item, this.#document].map(({ servers }) => servers).find((servers) => Array.isArray(servers) && servers.length > 0);
-    const addresses = (Array.isArray(list) ? list.slice(0, 64) : []).flatMap((server) => addressOf(recordOf(server)?.["url"]) ?? []);
+    const list = [operation, item, this.#document]
+      .map(({ servers }) => servers)
+      .find((servers) => Array.isArray(servers) && servers.length > 0);
+    const addresses = (Array.isArray(list) ? list.slice(0, 64) : []).flatMap(
+      (server) => addressOf(recordOf(server)?.["url"]) ?? [],
+    );
     if (addresses.some(({ isCut }) => isCut)) {
-      this.#reading.note({ code: "openapi-server", path: at, message: "the address of a server names a user or a query, which is left out" }, id);
+      this.#reading.note(
+        {
+          code: "openapi-server",
+          path: at,
+          message: "the address of a server names a user or a query, which is left out",
+        },
+        id,
+      );
     }
     return addresses.map(({ address }) => address);
   }

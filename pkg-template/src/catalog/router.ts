@@ -140,7 +140,11 @@ export class Router {
    */
   async embedMissing(query?: string): Promise<number> {
     const vectors = this.#vectors;
-    if (!vectors) throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", { path: "/embed", hint: "new Router(tools, { embed })" });
+    if (!vectors)
+      throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", {
+        path: "/embed",
+        hint: "new Router(tools, { embed })",
+      });
     const asked = query === undefined ? undefined : embeddable(text(query, "/query"));
     const missing = this.#missing();
     const count = await vectors.add([...missing.values()], asked);
@@ -184,7 +188,11 @@ export class Router {
   }
 
   /** Finds the candidate that a model's answer names. Never selects what is no candidate. */
-  validateSelection(result: Candidates, selected: string | null | undefined, options?: SelectionOptions): SelectionResult {
+  validateSelection(
+    result: Candidates,
+    selected: string | null | undefined,
+    options?: SelectionOptions,
+  ): SelectionResult {
     const args = { ...fields(options), ...candidates(result), selected: selected ?? null };
     return this.#run("validate_selection", encode(args));
   }
@@ -194,9 +202,17 @@ export class Router {
    * `name`, by its id where two have one; `validateSelection` accepts both.
    */
   toolsFor(result: Candidates, provider: "ai-sdk", options?: ToolsForOptions): AiSdkToolSet;
-  toolsFor(result: Candidates, provider: Exclude<ToolProvider, "ai-sdk">, options?: ToolsForOptions): readonly JsonObject[];
+  toolsFor(
+    result: Candidates,
+    provider: Exclude<ToolProvider, "ai-sdk">,
+    options?: ToolsForOptions,
+  ): readonly JsonObject[];
   toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): AiSdkToolSet | readonly JsonObject[];
-  toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): AiSdkToolSet | readonly JsonObject[] {
+  toolsFor(
+    result: Candidates,
+    provider: ToolProvider,
+    options?: ToolsForOptions,
+  ): AiSdkToolSet | readonly JsonObject[] {
     const { tools } = this.providerTools(result, provider, options);
     return provider === "ai-sdk" ? toolSet(tools) : tools;
   }
@@ -247,7 +263,8 @@ export class Router {
       const path = paths[at] as string;
       const json = written(id, encode(numbers(vector, path), path), path);
       size += json.length;
-      if (size > SNAPSHOT.total) throw new ContextWeaverError("TOO_LARGE", "the vectors are too many for one call", { path });
+      if (size > SNAPSHOT.total)
+        throw new ContextWeaverError("TOO_LARGE", "the vectors are too many for one call", { path });
       return json;
     });
     try {
@@ -284,7 +301,8 @@ export class Router {
   }
 
   #run<T>(operation: RouterOperation, args: string): T {
-    return (JSON.parse(this.#object.call((glue, handle) => glue.router_call(handle, operation, args))) as { done: T }).done;
+    return (JSON.parse(this.#object.call((glue, handle) => glue.router_call(handle, operation, args))) as { done: T })
+      .done;
   }
 
   #record(operation: RouterOperation, args: string, what: Pick<Entry<RoutingGlue>, "lasting" | "removed">): void {
@@ -296,7 +314,10 @@ export class Router {
   #missing(): ReadonlyMap<string, string> {
     // Also says whether the router was freed.
     if (!this.#isMissing) return this.#object.call(() => new Map());
-    const said = this.items().map(({ id, namespace, name, title, description }) => [id, embeddable([namespace, name, title, description].filter(Boolean).join("\n"))] as const);
+    const said = this.items().map(
+      ({ id, namespace, name, title, description }) =>
+        [id, embeddable([namespace, name, title, description].filter(Boolean).join("\n"))] as const,
+    );
     this.#vectors?.keep(new Set(said.map(([, one]) => one)));
     return new Map(said.filter(([id]) => !this.#embedded.has(id)));
   }
@@ -333,12 +354,19 @@ function overItems(tools: unknown, settings: string, index: Uint8Array | undefin
   return routerObject(settings, { weight: json.length + (index?.length ?? 0), open });
 }
 
-function overCatalog(source: CatalogSource, settings: string, index: Uint8Array | undefined): EngineObject<RoutingGlue> {
+function overCatalog(
+  source: CatalogSource,
+  settings: string,
+  index: Uint8Array | undefined,
+): EngineObject<RoutingGlue> {
   const over = (glue: RoutingGlue, handle: number): number =>
     index ? glue.router_with_index(handle, settings, index) : glue.router_new(handle, settings);
   const open = (glue: RoutingGlue): number => {
     const handle = source.open(glue);
-    const router = orDrop(() => over(glue, handle), () => glue.catalog_free(handle));
+    const router = orDrop(
+      () => over(glue, handle),
+      () => glue.catalog_free(handle),
+    );
     glue.catalog_free(handle);
     return router;
   };
@@ -375,7 +403,10 @@ function written(id: string, vector: string, path: string): string {
 }
 
 function unusable(cause: unknown): ContextWeaverError {
-  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, { path: "/embed", cause });
+  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, {
+    path: "/embed",
+    cause,
+  });
 }
 
 /** What the engine needs to know of a route. */

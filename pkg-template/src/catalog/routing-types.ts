@@ -4,7 +4,14 @@ import type { SchemaConverters } from "../tools/tool-definition-types.js";
 import type { JsonObject, JsonValue, SelectableItem, StoredTool } from "../types.js";
 import type { QueryCompletion, RouteMatch } from "../generated.js";
 
-export type { BrowsePage, CapabilityDiff, CatalogDiff, CatalogFinding, QueryCompletion, RouteMatch } from "../generated.js";
+export type {
+  BrowsePage,
+  CapabilityDiff,
+  CatalogDiff,
+  CatalogFinding,
+  QueryCompletion,
+  RouteMatch,
+} from "../generated.js";
 
 /** How a catalog is made of tools. */
 export interface CatalogOptions {

@@ -35,22 +35,40 @@ function readSkill(given: unknown, place: { readonly index: number; readonly pat
   const front = frontOf(text(content, `${at}/text`), `${at}/text`);
   const name = stringOf(front.fields.get("name"));
   const description = stringOf(front.fields.get("description"));
-  if (name === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `name`", { path: `${at}/text`, hint: "name: in front of the skill" });
-  if (description === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `description`", { path: `${at}/text`, hint: "description: in front of the skill" });
+  if (name === undefined)
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `name`", {
+      path: `${at}/text`,
+      hint: "name: in front of the skill",
+    });
+  if (description === undefined)
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `description`", {
+      path: `${at}/text`,
+      hint: "description: in front of the skill",
+    });
   const id = reading.idOf(name);
   const warn = (code: string, message: string): void => reading.note({ code, path: `${at}/text`, message }, id);
-  if (name.length > MAX_NAME || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) warn("skill-name", `a name has at most ${MAX_NAME} letters from a to z, digits and single hyphens`);
+  if (name.length > MAX_NAME || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))
+    warn("skill-name", `a name has at most ${MAX_NAME} letters from a to z, digits and single hyphens`);
   const folder = /([^/\\]+)[/\\]+SKILL\.md$/i.exec(file)?.[1];
   if (folder !== undefined && folder !== name) warn("skill-folder", "the folder has another name than the skill");
-  if (description.length > MAX_DESCRIPTION) warn("skill-description", `a description has at most ${MAX_DESCRIPTION} characters`);
+  if (description.length > MAX_DESCRIPTION)
+    warn("skill-description", `a description has at most ${MAX_DESCRIPTION} characters`);
   if (!id.endsWith(name)) warn("skill-duplicate", "another skill has this name; a number makes the id unique");
   for (const [code, message] of front.problems) warn(code, message);
   const unknown = [...front.fields.keys()].filter((key) => !KNOWN.includes(key));
   if (unknown.length > 0) {
-    const names = unknown.slice(0, 8).map((key) => `\`${key.slice(0, 40)}\``).join(", ");
-    reading.note({ code: "skill-field", severity: "info", path: `${at}/text`, message: `the format knows no ${names}` }, id);
+    const names = unknown
+      .slice(0, 8)
+      .map((key) => `\`${key.slice(0, 40)}\``)
+      .join(", ");
+    reading.note(
+      { code: "skill-field", severity: "info", path: `${at}/text`, message: `the format knows no ${names}` },
+      id,
+    );
   }
-  const [license, compatibility, tools] = ["license", "compatibility", "allowed-tools"].map((key) => stringOf(front.fields.get(key)));
+  const [license, compatibility, tools] = ["license", "compatibility", "allowed-tools"].map((key) =>
+    stringOf(front.fields.get(key)),
+  );
   const metadata = front.fields.get("metadata");
   const skill: JsonObject = {
     path: file,
@@ -66,7 +84,11 @@ function readSkill(given: unknown, place: { readonly index: number; readonly pat
 export function frontTexts(content: string): ReadonlyMap<string, string> {
   try {
     const { fields: found, problems } = frontOf(content, "");
-    return new Map(problems.length > 0 ? [] : [...found].flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])));
+    return new Map(
+      problems.length > 0
+        ? []
+        : [...found].flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : [])),
+    );
   } catch {
     return new Map();
   }
@@ -86,7 +108,8 @@ function frontOf(content: string, path: string): Front {
   const start = /^\ufeff?---[ \t]*\r?\n/.exec(content)?.[0].length;
   if (start === undefined) throw refused("expected `---` in the first line, and `name` and `description` below", path);
   const [whole] = content.slice(start, start + MAX_FRONT).split(/^(?:---|\.\.\.)[ \t]*$/m, 1) as [string];
-  if (whole.length === Math.min(MAX_FRONT, content.length - start)) throw refused("what stands in front does not end", path, `a line of \`---\` within ${MAX_FRONT} characters`);
+  if (whole.length === Math.min(MAX_FRONT, content.length - start))
+    throw refused("what stands in front does not end", path, `a line of \`---\` within ${MAX_FRONT} characters`);
   return new FrontReader(whole.split(/\r?\n/)).read();
 }
 
@@ -173,8 +196,12 @@ class FrontReader {
   }
 
   #plain(parts: readonly string[], rest: string): string {
-    if (/^[&*!@`%[{]/.test(rest)) this.#problem("skill-yaml", "of YAML only texts are read; a field is taken as it stands there");
-    return parts.map((part) => part.replace(/(^|[ \t])#.*$/, "").trim()).filter((part) => part !== "").join(" ");
+    if (/^[&*!@`%[{]/.test(rest))
+      this.#problem("skill-yaml", "of YAML only texts are read; a field is taken as it stands there");
+    return parts
+      .map((part) => part.replace(/(^|[ \t])#.*$/, "").trim())
+      .filter((part) => part !== "")
+      .join(" ");
   }
 
   #block(isFolded: boolean, keepsEnd: boolean, indent: number): string {
@@ -217,10 +244,15 @@ function unquoted(given: string): string | undefined {
     return read?.replaceAll("''", "'");
   }
   const read = /^"((?:[^"\\]|\\.)*)"[ \t]*(#.*)?$/.exec(given)?.[1];
-  return read?.replace(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/g, (_, four?: string, two?: string, one?: string) => {
-    const code = four ?? two;
-    return code === undefined ? (ESCAPES[one as string] ?? (one as string)) : String.fromCharCode(Number.parseInt(code, 16));
-  });
+  return read?.replace(
+    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/g,
+    (_, four?: string, two?: string, one?: string) => {
+      const code = four ?? two;
+      return code === undefined
+        ? (ESCAPES[one as string] ?? (one as string))
+        : String.fromCharCode(Number.parseInt(code, 16));
+    },
+  );
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0", e: "\u001b" };

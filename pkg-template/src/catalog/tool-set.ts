@@ -46,7 +46,12 @@ export function aiSdkSchema(jsonSchema: JsonObject): AiSdkSchema {
   const schema: AiSdkSchema = {
     jsonSchema,
     validate: undefined,
-    "~standard": { version: 1, vendor: "contextweaver", validate: (value) => ({ value }), jsonSchema: { input, output: input } },
+    "~standard": {
+      version: 1,
+      vendor: "contextweaver",
+      validate: (value) => ({ value }),
+      jsonSchema: { input, output: input },
+    },
   };
   return Object.defineProperty(schema, SCHEMA, { value: true, enumerable: true });
 }

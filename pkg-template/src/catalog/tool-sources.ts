@@ -58,21 +58,40 @@ export function readTools(source: ToolSource, given: unknown, options: unknown):
       const { name, description, schema, field, isHosted } = read;
       const prefix = field.slice(0, field.lastIndexOf("/") + 1);
       if (isHosted) {
-        found({ code: "tool-hosted", severity: "info", path: "", message: "the provider runs the tool itself: there is nothing to choose it by" });
+        found({
+          code: "tool-hosted",
+          severity: "info",
+          path: "",
+          message: "the provider runs the tool itself: there is nothing to choose it by",
+        });
         continue;
       }
-      if (typeof name !== "string" || name.trim() === "") throw refused("expected the name of a tool", `/${prefix}name`);
-      if (description !== undefined && typeof description !== "string") throw refused("expected a text", `/${prefix}description`);
+      if (typeof name !== "string" || name.trim() === "")
+        throw refused("expected the name of a tool", `/${prefix}name`);
+      if (description !== undefined && typeof description !== "string")
+        throw refused("expected a text", `/${prefix}description`);
       const args = jsonSchema(schema, { path: `/${field}`, io: "input", converters }, []);
       if (args !== undefined && (typeof args !== "object" || args === null || Array.isArray(args))) {
         throw refused("expected a schema", `/${field}`);
       }
-      items.push({ id: name, kind: "tool", name, description: description ?? "", ...(args !== undefined && { args_schema: args as SelectableItem["args_schema"] & object }) });
+      items.push({
+        id: name,
+        kind: "tool",
+        name,
+        description: description ?? "",
+        ...(args !== undefined && { args_schema: args as SelectableItem["args_schema"] & object }),
+      });
       places.push({ index, path });
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
       const { code, message, path: within = "", hint, details, cause } = error;
-      if (on_invalid === "raise") throw new ContextWeaverError(code, message, { path: `${path}${within}`, hint, details, ...(cause !== undefined && { cause }) });
+      if (on_invalid === "raise")
+        throw new ContextWeaverError(code, message, {
+          path: `${path}${within}`,
+          hint,
+          details,
+          ...(cause !== undefined && { cause }),
+        });
       found({ code: "tool-invalid", severity: "error", path: within, message: hint ? `${message}; ${hint}` : message });
     }
   }
@@ -90,9 +109,12 @@ function checked(given: unknown): ToolSourceOptions {
   const options = fields(given);
   const { on_invalid, toJsonSchema } = options;
   const unknown = Object.keys(options).find((name) => !["on_invalid", "toJsonSchema", "z"].includes(name));
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
-  if (on_invalid !== undefined && on_invalid !== "raise" && on_invalid !== "report") throw refused("expected `raise` or `report`", "/on_invalid");
-  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw refused("expected a function", "/toJsonSchema");
+  if (unknown !== undefined)
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
+  if (on_invalid !== undefined && on_invalid !== "raise" && on_invalid !== "report")
+    throw refused("expected `raise` or `report`", "/on_invalid");
+  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function")
+    throw refused("expected a function", "/toJsonSchema");
   return options;
 }
 
@@ -104,7 +126,9 @@ function refused(message: string, path: string): ContextWeaverError {
 function entriesOf(source: ToolSource, given: unknown): (readonly [number | string, unknown])[] {
   if (source === "ai-sdk") {
     if (typeof given === "object" && given !== null && !Array.isArray(given)) return Object.entries(given);
-    throw new ContextWeaverError("INVALID_INPUT", "expected a set of tools", { hint: "tools as generateText takes them, by name" });
+    throw new ContextWeaverError("INVALID_INPUT", "expected a set of tools", {
+      hint: "tools as generateText takes them, by name",
+    });
   }
   if (Array.isArray(given)) return [...given.entries()];
   throw new ContextWeaverError("INVALID_INPUT", "expected a list of tools");
@@ -114,11 +138,18 @@ function entriesOf(source: ToolSource, given: unknown): (readonly [number | stri
 function openAiTool(tool: Fields): GivenTool {
   const { type } = tool;
   const inner = typeof type === "string" ? tool[type] : undefined;
-  const [own, prefix] = typeof inner === "object" && inner !== null ? [inner as Fields, `${String(type)}/`] : [tool, ""];
+  const [own, prefix] =
+    typeof inner === "object" && inner !== null ? [inner as Fields, `${String(type)}/`] : [tool, ""];
   const { name, description, parameters } = own;
   // What a custom tool takes is text.
   if (type === "custom") return { name, description, schema: undefined, field: `${prefix}format` };
-  return { name, description, schema: parameters ?? undefined, field: `${prefix}parameters`, isHosted: type !== "function" };
+  return {
+    name,
+    description,
+    schema: parameters ?? undefined,
+    field: `${prefix}parameters`,
+    isHosted: type !== "function",
+  };
 }
 
 /** Reads a tool of the AI SDK; its schema may be made when it is asked for. */
@@ -127,8 +158,18 @@ function aiSdkTool({ description, inputSchema, type }: Fields, name: number | st
   const schema = isLate ? ((inputSchema as () => unknown)() as unknown) : inputSchema;
   const own = typeof schema === "object" && schema !== null && "jsonSchema" in schema ? schema.jsonSchema : schema;
   const isPending = typeof own === "object" && own !== null && "then" in own;
-  if (isPending) throw new ContextWeaverError("UNSUPPORTED", "the schema is a promise", { path: "/inputSchema", hint: "wait for it, and give what it becomes" });
-  return { name, description, schema: own, field: "inputSchema", isHosted: typeof type === "string" && type.startsWith("provider") && own === undefined };
+  if (isPending)
+    throw new ContextWeaverError("UNSUPPORTED", "the schema is a promise", {
+      path: "/inputSchema",
+      hint: "wait for it, and give what it becomes",
+    });
+  return {
+    name,
+    description,
+    schema: own,
+    field: "inputSchema",
+    isHosted: typeof type === "string" && type.startsWith("provider") && own === undefined,
+  };
 }
 
 /** What a tool of LangChain takes that was made without a schema. */

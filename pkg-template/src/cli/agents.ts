@@ -31,16 +31,27 @@ function codexArguments(address: string, hasKey: boolean): readonly string[] {
 
 /** The configuration of OpenCode, which reads it from a variable. */
 function openCodeConfig(address: string): string {
-  const provider = Object.fromEntries(["openai", "anthropic"].map((name) => [name, { options: { baseURL: `${address}/v1` } }]));
+  const provider = Object.fromEntries(
+    ["openai", "anthropic"].map((name) => [name, { options: { baseURL: `${address}/v1` } }]),
+  );
   return JSON.stringify({ provider });
 }
 
 /** Says what an agent is started with. */
-export function startOf(program: string, address: string, env: Readonly<Record<string, string | undefined>>): AgentStart {
+export function startOf(
+  program: string,
+  address: string,
+  env: Readonly<Record<string, string | undefined>>,
+): AgentStart {
   const name = (program.split(/[/\\]/).at(-1) ?? program).replace(/\.(?:exe|cmd|js)$/i, "");
-  const variables = Object.fromEntries(Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]));
+  const variables = Object.fromEntries(
+    Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]),
+  );
   return {
-    env: { ...variables, ...(env["OPENCODE_CONFIG_CONTENT"] === undefined && { OPENCODE_CONFIG_CONTENT: openCodeConfig(address) }) },
+    env: {
+      ...variables,
+      ...(env["OPENCODE_CONFIG_CONTENT"] === undefined && { OPENCODE_CONFIG_CONTENT: openCodeConfig(address) }),
+    },
     args: name === "codex" ? codexArguments(address, env["OPENAI_API_KEY"] !== undefined) : [],
   };
 }
@@ -50,7 +61,12 @@ export function linesFor(address: string): string {
   const rows = [
     ["Claude Code, SDKs of Anthropic", `export ANTHROPIC_BASE_URL=${address}`],
     ["SDKs of OpenAI", `export OPENAI_BASE_URL=${address}/v1`],
-    ["Codex", `codex ${codexArguments(address, true).map((one) => (one === "-c" ? one : `'${one}'`)).join(" ")}`],
+    [
+      "Codex",
+      `codex ${codexArguments(address, true)
+        .map((one) => (one === "-c" ? one : `'${one}'`))
+        .join(" ")}`,
+    ],
     ["OpenCode", `export OPENCODE_CONFIG_CONTENT='${openCodeConfig(address)}'`],
     ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address}`],
   ] as const;

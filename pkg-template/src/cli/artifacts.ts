@@ -25,7 +25,11 @@ const ENDINGS: Readonly<Record<string, string>> = {
 };
 
 /** Writes the bytes of a result, and its text where the envelope has not all of it; says on stderr what is where. */
-export function saveArtifacts(folder: string, tool: string, { binaries, full_text: text, envelope }: ConvertedMcpResult): void {
+export function saveArtifacts(
+  folder: string,
+  tool: string,
+  { binaries, full_text: text, envelope }: ConvertedMcpResult,
+): void {
   try {
     mkdirSync(folder, { recursive: true });
   } catch (error) {
@@ -37,7 +41,11 @@ export function saveArtifacts(folder: string, tool: string, { binaries, full_tex
 
 function save(folder: string, handle: string, type: string, bytes: Uint8Array): void {
   // The handle has the tool's name in it, whatever that is: the rest has neither separators nor dots that lead elsewhere.
-  const stem = handle.replace(/[^A-Za-z0-9_-]+/g, "-").slice(-MAX_NAME).replace(/^-+/, "") || "artifact";
+  const stem =
+    handle
+      .replace(/[^A-Za-z0-9_-]+/g, "-")
+      .slice(-MAX_NAME)
+      .replace(/^-+/, "") || "artifact";
   const [plain = ""] = type.split(";");
   const ending = Object.hasOwn(ENDINGS, plain) ? ENDINGS[plain] : "bin";
   for (let taken = 0; taken < MAX_TAKEN; taken++) {

@@ -21,16 +21,27 @@ const STEP = 16;
 
 /** Runs the command; returns what to print. */
 export async function audit({ files, values }: CommandLine): Promise<Printed> {
-  if (files.length === 0) throw new UsageError("audit takes files and folders with recorded sessions, such as ~/.claude/projects or ~/.codex/sessions; - for stdin");
+  if (files.length === 0)
+    throw new UsageError(
+      "audit takes files and folders with recorded sessions, such as ~/.claude/projects or ~/.codex/sessions; - for stdin",
+    );
   const budgets = budgetsOf((values["budgets"] as string | undefined) ?? BUDGETS);
   const prices = values["prices"] === undefined ? [] : await pricesAt(values["prices"] as string);
   const html = values["html"] as string | undefined;
-  const report = await auditFiles(files, { budgets, has_own_budgets: values["budgets"] === undefined, prices, onProgress });
+  const report = await auditFiles(files, {
+    budgets,
+    has_own_budgets: values["budgets"] === undefined,
+    prices,
+    onProgress,
+  });
   if (html !== undefined) write(html, auditHtml(report));
   const code = report.sessions.length === 0 ? 1 : 0;
   if (values["json"]) return { text: `${safeJson(report)}\n`, code };
   const paint = painter(values["color"]);
-  const text = report.sessions.length === 0 ? `${paint("No call of a model was found.", "bold")}\n${auditText(report, paint)}` : auditText(report, paint);
+  const text =
+    report.sessions.length === 0
+      ? `${paint("No call of a model was found.", "bold")}\n${auditText(report, paint)}`
+      : auditText(report, paint);
   return { text: html === undefined ? text : `${text}\nwritten to ${safe(html)}\n`, code };
 }
 
@@ -38,7 +49,9 @@ function budgetsOf(text: string): readonly number[] {
   if (text === "none") return [];
   const budgets = text.split(",").map((one) => (/^\d{1,9}$/.test(one.trim()) ? Number(one) : NaN));
   if (budgets.length > MOST_BUDGETS || !budgets.every((budget) => budget >= LEAST_BUDGET && budget <= MOST_BUDGET)) {
-    throw new UsageError(`--budgets is up to ${MOST_BUDGETS} numbers of tokens from ${LEAST_BUDGET} to ${MOST_BUDGET}, such as 32000,64000, or none; not '${text.slice(0, 40)}'`);
+    throw new UsageError(
+      `--budgets is up to ${MOST_BUDGETS} numbers of tokens from ${LEAST_BUDGET} to ${MOST_BUDGET}, such as 32000,64000, or none; not '${text.slice(0, 40)}'`,
+    );
   }
   return [...new Set(budgets)].sort((a, b) => a - b);
 }
@@ -64,7 +77,15 @@ function write(file: string, text: string): void {
 
 let told = 0;
 
-function onProgress({ bytes, files, sessions }: { readonly bytes: number; readonly files: number; readonly sessions: number }): void {
+function onProgress({
+  bytes,
+  files,
+  sessions,
+}: {
+  readonly bytes: number;
+  readonly files: number;
+  readonly sessions: number;
+}): void {
   const megabytes = Math.floor(bytes / 1_000_000);
   if (megabytes - told < STEP) return;
   told = megabytes;

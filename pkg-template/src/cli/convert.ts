@@ -92,7 +92,9 @@ async function result(file: string, values: Values): Promise<string> {
   if (tool === undefined) throw new UsageError("say whose result it is: --tool <name>");
   const folder = values["artifacts"] as string | undefined;
   const given = resultOf(await readJson(file), file);
-  const done = refused(file, "/result", "", () => mcpResultToEnvelope(given as Parameters<typeof mcpResultToEnvelope>[0], tool));
+  const done = refused(file, "/result", "", () =>
+    mcpResultToEnvelope(given as Parameters<typeof mcpResultToEnvelope>[0], tool),
+  );
   if (folder !== undefined) saveArtifacts(folder, tool, done);
   for (const warning of done.warnings) tell(file, warning);
   const left = done.binaries.size > 0 || done.full_text !== done.envelope.summary;
@@ -116,13 +118,19 @@ function resultOf(json: unknown, file: string): unknown {
 async function messages(file: string, values: Values): Promise<string> {
   const [from] = choice<"items" | MessageFormat>(values, "from", ["items", ...MESSAGE_FORMATS]);
   const [to] = choice<"items" | MessageFormat>(values, "to", ["items", ...MESSAGE_FORMATS]);
-  if (from === undefined || to === undefined) throw new UsageError("say what the messages are, --from, and what they become, --to");
+  if (from === undefined || to === undefined)
+    throw new UsageError("say what the messages are, --from, and what they become, --to");
   if (from === "items") {
     if (to === "items") throw new UsageError("from items to items there is nothing to convert");
     return fromItems(file, to);
   }
   const { items } = await readMessages(file, from);
-  if (to !== "items") return printed(refused(file, "", "", () => itemsToMessages(items, to)), file, items);
+  if (to !== "items")
+    return printed(
+      refused(file, "", "", () => itemsToMessages(items, to)),
+      file,
+      items,
+    );
   return values["json"] ? `${safeJson(items)}\n` : items.map((item) => `${inline(item)}\n`).join("");
 }
 
@@ -166,12 +174,18 @@ async function readMessages(file: string, from: MessageFormat): Promise<{ items:
   return read;
 }
 
-function printed(written: WrittenMessages, file: string, items: readonly ContextItem[], lines?: readonly Line[]): string {
+function printed(
+  written: WrittenMessages,
+  file: string,
+  items: readonly ContextItem[],
+  lines?: readonly Line[],
+): string {
   for (const warning of written.warnings) {
     const [, at, rest = ""] = /^\/items\/(\d+)(.*)$/s.exec(warning.path) ?? [];
     const line = lines?.[Number(at)]?.number;
     // Whoever gave messages knows of no items.
-    const path = at === undefined ? warning.path : `${line === undefined ? items[Number(at)]?.id : `line ${line}`} ${rest}`;
+    const path =
+      at === undefined ? warning.path : `${line === undefined ? items[Number(at)]?.id : `line ${line}`} ${rest}`;
     tell(file, { ...warning, path: path.trim() });
   }
   const { system, messages: list } = written;
@@ -187,7 +201,11 @@ async function definition(file: string, values: Values): Promise<string | Printe
     for (const warning of warnings) tell(file, warning);
     return `${safeJson(tool)}\n`;
   }
-  const { tools: list, errors, warnings } = refused(file, "", "", () => toolDefinitionToMcp(json as readonly AnyToolDefinition[]));
+  const {
+    tools: list,
+    errors,
+    warnings,
+  } = refused(file, "", "", () => toolDefinitionToMcp(json as readonly AnyToolDefinition[]));
   for (const { index, code, message, path = "" } of errors) {
     tell(file, { code: `left out definition ${index + 1}: ${code}`, message, path });
   }
@@ -201,7 +219,10 @@ async function session(file: string): Promise<string> {
     return `${safeJson(loadMcpSessionJsonl(text).items)}\n`;
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
-    const { problems, problem_count: count } = (error.details ?? {}) as { problems?: SessionProblem[]; problem_count?: number };
+    const { problems, problem_count: count } = (error.details ?? {}) as {
+      problems?: SessionProblem[];
+      problem_count?: number;
+    };
     if (problems === undefined) throw inFile(error, [], nameOf(file));
     const told = problems.map(
       ({ line, code, message, path }) => `${nameOf(file)}:${line}: ${code}${path ? ` at ${path}` : ""}: ${message}`,
@@ -214,7 +235,8 @@ async function session(file: string): Promise<string> {
 function choice<T extends string>(values: Values, name: string, words: readonly T[]): [T?] {
   const value = values[name] as T | undefined;
   if (value === undefined) return [];
-  if (!words.includes(value)) throw new UsageError(`--${name} is ${words.length > 1 ? "one of " : ""}${words.join(", ")}`);
+  if (!words.includes(value))
+    throw new UsageError(`--${name} is ${words.length > 1 ? "one of " : ""}${words.join(", ")}`);
   return [value];
 }
 

@@ -15,7 +15,8 @@ const MAX_LINE = 4 * 1024 * 1024;
 /** Runs the command. What the guardrails do not allow is exit code 1, bad arguments are 2. */
 export async function decisions(line: CommandLine): Promise<Printed> {
   const [tool, given, ...others] = line.files;
-  if (tool === undefined || others.length > 0) throw new UsageError("decisions takes a tool and its arguments as JSON, or serve, or tools");
+  if (tool === undefined || others.length > 0)
+    throw new UsageError("decisions takes a tool and its arguments as JSON, or serve, or tools");
   const guardrails = line.values["guardrails"] as string | undefined;
   const rules = guardrails === undefined ? {} : { guardrails: rulesOf(await readText(guardrails)) };
   if (tool === "tools") {
@@ -63,7 +64,11 @@ function rulesOf(text: string): JsonValue {
 function load(store: DecisionStore, text: string, path: string): void {
   const { errors } = store.import(text, { mode: "merge" });
   // Writing the file anew would lose them.
-  if (errors.length > 0) throw new UsageError(`${path}: ${errors.length} records cannot be read: ${errors[0]?.path} ${errors[0]?.message}`, "input");
+  if (errors.length > 0)
+    throw new UsageError(
+      `${path}: ${errors.length} records cannot be read: ${errors[0]?.path} ${errors[0]?.message}`,
+      "input",
+    );
 }
 
 async function argumentsOf(given: string | undefined): Promise<string> {
@@ -86,7 +91,12 @@ function printed(result: Awaited<ReturnType<DecisionStore["callTool"]>>, asJson:
     process.stderr.write(`contextweaver: ${safe(`${error}: ${message}`)}\n`);
     return { text: "", code: error === "validation_error" ? 2 : 1 };
   }
-  const content = result.structuredContent as { markdown?: string; allowed?: boolean; success?: boolean; found?: boolean };
+  const content = result.structuredContent as {
+    markdown?: string;
+    allowed?: boolean;
+    success?: boolean;
+    found?: boolean;
+  };
   const refused = [content.allowed, content.success, content.found].includes(false);
   const shown = content.markdown !== undefined && !asJson ? safe(content.markdown) : safeJson(content);
   return { text: `${shown.trimEnd()}\n`, code: refused ? 1 : 0 };
@@ -111,4 +121,3 @@ async function serve(store: DecisionStore, caller: object, save: () => void): Pr
   }
   await answer(rest);
 }
-

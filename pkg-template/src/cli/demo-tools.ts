@@ -37,8 +37,14 @@ export function shortLists(router: Router, paint: Paint): string[] {
     if (result.candidate_ids.length === 0) continue;
     const { text, tokens } = router.packCards(result);
     const schemas = countTokens(JSON.stringify(router.toolsFor(result, "openai-chat")));
-    const lines = safe(text).split("\n").map((line) => `${paint("│", "dim")} ${cell(line, 118)}`);
-    out.push("", `Cards of ${tokens} tokens; with their schemas these tools are ${schemas} instead of ${all}`, ...lines);
+    const lines = safe(text)
+      .split("\n")
+      .map((line) => `${paint("│", "dim")} ${cell(line, 118)}`);
+    out.push(
+      "",
+      `Cards of ${tokens} tokens; with their schemas these tools are ${schemas} instead of ${all}`,
+      ...lines,
+    );
   }
   return out;
 }

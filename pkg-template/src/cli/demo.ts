@@ -66,7 +66,9 @@ export async function demo({ files, values }: CommandLine): Promise<string> {
 
 /** The first and the last lines of a prompt. */
 function shorten(pack: ContextPack, paint: Paint): string {
-  const lines = safe(pack.prompt).split("\n").map((line) => cell(line, 100));
+  const lines = safe(pack.prompt)
+    .split("\n")
+    .map((line) => cell(line, 100));
   const left = lines.length - HEAD_LINES - TAIL_LINES;
   const gap = paint(`  … ${left} lines …`, "dim");
   return framed(left > 1 ? [...lines.slice(0, HEAD_LINES), gap, ...lines.slice(-TAIL_LINES)] : lines, paint);
@@ -78,7 +80,9 @@ function framed(lines: readonly string[], paint: Paint): string {
 
 /** A result as an agent would have ingested it, its digest, and a detail that takes a drilldown. */
 function largeResult(manager: ContextManager, details: readonly Detail[], paint: Paint): string[] {
-  const results = manager.events.list({ kinds: ["tool_result"] }).map((item) => ({ ...item, text: rawText(manager, item) }));
+  const results = manager.events
+    .list({ kinds: ["tool_result"] })
+    .map((item) => ({ ...item, text: rawText(manager, item) }));
   const largest = [...results].sort((a, b) => b.text.length - a.text.length).slice(0, 1);
   const tried = [...details, ...largest.map(({ id }) => ({ id, values: [] }))].flatMap(({ id, values }) => {
     const item = results.find((result) => result.id === id);
@@ -90,7 +94,9 @@ function largeResult(manager: ContextManager, details: readonly Detail[], paint:
   const { own, result, detail } = found;
   const line = (text: string): string => cell(text, WIDTH);
   // With more room, more of the result would stand below its digest.
-  const digest = safe(own.build({ phase: "interpret", budget_tokens: DIGEST_BUDGET }).prompt).split("\n").map(line);
+  const digest = safe(own.build({ phase: "interpret", budget_tokens: DIGEST_BUDGET }).prompt)
+    .split("\n")
+    .map(line);
   const selector: Selector = detail
     ? { type: "search", text: /[\w-]{4,}/.exec(detail)?.[0] ?? detail, context: 0 }
     : (result.envelope.views[0]?.selector ?? { type: "head" });
@@ -121,7 +127,8 @@ function ingestAgain(
   values: readonly string[],
 ): { own: ContextManager; result: ToolResult; detail: string | undefined } {
   const own = new ContextManager();
-  const call = parent === null ? undefined : manager.events.list({ kinds: ["tool_call"] }).find((item) => item.id === parent);
+  const call =
+    parent === null ? undefined : manager.events.list({ kinds: ["tool_call"] }).find((item) => item.id === parent);
   if (call) own.ingest({ ...call, parent_id: null });
   const tool = metadata["function_name"] ?? metadata["tool_name"];
   const tool_name = typeof tool === "string" ? tool : "tool";
@@ -142,7 +149,10 @@ async function readMeta(file: string): Promise<Meta> {
   for (const [phase] of PHASES) {
     // A query stands alone or with notes beside it.
     const entry = meta.queries?.[phase];
-    const { query, evidence, values } = (typeof entry === "object" ? (entry ?? {}) : { query: entry }) as Record<string, unknown>;
+    const { query, evidence, values } = (typeof entry === "object" ? (entry ?? {}) : { query: entry }) as Record<
+      string,
+      unknown
+    >;
     if (typeof query === "string") queries[phase] = query;
     for (const id of strings(evidence)) details.push({ id, values: strings(values) });
   }

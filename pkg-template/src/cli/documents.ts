@@ -20,7 +20,8 @@ export async function skillsAt(file: string): Promise<DocumentReader | undefined
   const isFolder = isFolderAt(file);
   if (!isFolder && !/(^|[/\\])SKILL\.md$/i.test(file)) return undefined;
   const files = isFolder ? skillFiles(file) : [file];
-  if (files.length === 0) throw new UsageError(`${nameOf(file)} is a folder without skills: there is no SKILL.md in it`, "input");
+  if (files.length === 0)
+    throw new UsageError(`${nameOf(file)} is a folder without skills: there is no SKILL.md in it`, "input");
   const skills: SkillFile[] = [];
   for (const path of files) skills.push({ path, text: await readText(path) });
   return (options) => Catalog.fromSkills(skills, options);
@@ -46,20 +47,27 @@ function entriesOf(folder: string): ReturnType<typeof readdirSync> {
 export function documentOf(json: unknown): DocumentReader | undefined {
   const has = (key: string): boolean => Object.hasOwn(Object(json), key);
   if (has("openapi") || has("swagger")) return (options) => Catalog.fromOpenApi(json as object, options);
-  if (isCard(json) || (Array.isArray(json) && json.length > 0 && json.every(isCard))) return (options) => Catalog.fromAgentCard(json as object, options);
+  if (isCard(json) || (Array.isArray(json) && json.length > 0 && json.every(isCard)))
+    return (options) => Catalog.fromAgentCard(json as object, options);
   return undefined;
 }
 
 /** Says that a text is YAML, by the name of its file or its first words. */
 export function refuseYaml(file: string, text: string): void {
   if (!/\.ya?ml$/i.test(file) && !/^\s*(openapi|swagger)\s*:/.test(text)) return;
-  throw new UsageError(`${nameOf(file)} is YAML, and JSON is read; convert it first, such as with: yq -o=json`, "input");
+  throw new UsageError(
+    `${nameOf(file)} is YAML, and JSON is read; convert it first, such as with: yq -o=json`,
+    "input",
+  );
 }
 
 /** A card has skills, which no other form has, and says where the agent is or what it can do. */
 function isCard(json: unknown): boolean {
   const card = Object(json) as { readonly skills?: unknown };
-  return Array.isArray(card.skills) && ["supportedInterfaces", "url", "capabilities", "protocolVersion"].some((key) => Object.hasOwn(card, key));
+  return (
+    Array.isArray(card.skills) &&
+    ["supportedInterfaces", "url", "capabilities", "protocolVersion"].some((key) => Object.hasOwn(card, key))
+  );
 }
 
 /** The skills below a folder, by their paths. A skill's own folders hold none; links are not followed. */
@@ -76,7 +84,8 @@ function skillFiles(root: string): string[] {
       return;
     }
     for (const entry of here) {
-      if (entry.isDirectory() && depth < MAX_DEPTH && !NO_SKILLS.includes(entry.name)) visit(`${folder}/${entry.name}`, depth + 1);
+      if (entry.isDirectory() && depth < MAX_DEPTH && !NO_SKILLS.includes(entry.name))
+        visit(`${folder}/${entry.name}`, depth + 1);
     }
   };
   visit(root.replace(/(.)[/\\]+$/, "$1"), 1);

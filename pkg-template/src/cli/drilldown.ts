@@ -44,7 +44,11 @@ function range(unit: Slice["unit"], start: number, end: number, total: number): 
   if (unit === "hits") {
     if (total === 0) return "no hits";
     if (end - start === total) return total === 1 ? "1 hit" : `all ${total} hits`;
-    return last > start ? `hits ${start + 1} to ${end} of ${total}` : last === start ? `hit ${end} of ${total}` : `none of ${total} hits`;
+    return last > start
+      ? `hits ${start + 1} to ${end} of ${total}`
+      : last === start
+        ? `hit ${end} of ${total}`
+        : `none of ${total} hits`;
   }
   if (last < start) return `no ${unit} of ${total}`;
   return last === start ? `${unit} ${start} of ${total}` : `${unit} ${start}-${last} of ${total}`;
@@ -65,11 +69,15 @@ export function restore(text: string, name: string): ContextManager {
 type Listed = ArtifactRef & { readonly views: readonly ViewSpec[] | null };
 
 function list(manager: ContextManager, values: CommandLine["values"], paint: Paint): string {
-  const all: readonly Listed[] = manager.artifacts.list().map((ref) => ({ ...ref, views: viewsOf(manager, ref.handle) }));
+  const all: readonly Listed[] = manager.artifacts
+    .list()
+    .map((ref) => ({ ...ref, views: viewsOf(manager, ref.handle) }));
   if (values["json"]) return `${safeJson(all)}\n`;
   if (all.length === 0) return "no artifacts\n";
   if (values["views"]) {
-    const parts = all.map(({ handle, views }) => `${paint(safe(handle), "bold")}\n${views ? lines(views, paint) : "  withheld"}`);
+    const parts = all.map(
+      ({ handle, views }) => `${paint(safe(handle), "bold")}\n${views ? lines(views, paint) : "  withheld"}`,
+    );
     return `${parts.join("\n")}\n`;
   }
   const rows = all.map(({ handle, media_type: type, size_bytes: size, views }) => [
@@ -99,4 +107,3 @@ function lines(views: readonly ViewSpec[], paint: Paint): string {
 function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
-

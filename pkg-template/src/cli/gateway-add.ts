@@ -25,11 +25,13 @@ const CARDS: readonly ((address: URL) => string)[] = [
 /** Runs the command; returns what to print. */
 export async function addServer({ values }: CommandLine, [name, ...more]: readonly string[]): Promise<string> {
   const from = values["from"] as string | undefined;
-  if (name === undefined || more.length > 0 || from === undefined) throw new UsageError("gateway add <name> --from <server.json, or its address> --config <file>");
+  if (name === undefined || more.length > 0 || from === undefined)
+    throw new UsageError("gateway add <name> --from <server.json, or its address> --config <file>");
   const kind = values["kind"] as string | undefined;
   if (kind !== undefined && !KINDS.includes(kind)) throw new UsageError(`--kind is one of ${KINDS.join(", ")}`);
   const [config, ...others] = (values["config"] as readonly string[] | undefined) ?? [];
-  if (config === undefined || others.length > 0) throw new UsageError("gateway add needs one --config: the file that gets the entry");
+  if (config === undefined || others.length > 0)
+    throw new UsageError("gateway add needs one --config: the file that gets the entry");
   const read = /^https?:/i.test(from) ? await fetched(from) : { document: ofFile(from), from };
   const made = entryOf(read.document, name, kind as RegistryKind | undefined, read.from);
   const written = values["dry-run"] === true ? undefined : write(config, name, made.entry, values["force"] === true);
@@ -42,7 +44,10 @@ function entryOf(document: unknown, name: string, kind: RegistryKind | undefined
     return registryEntry(document, name, kind);
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
-    throw new UsageError(`${from} ${error.path ?? ""}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`, "input");
+    throw new UsageError(
+      `${from} ${error.path ?? ""}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`,
+      "input",
+    );
   }
 }
 
@@ -57,14 +62,18 @@ function ofFile(path: string): unknown {
 /** The document at an address; of a server itself its card. */
 async function fetched(from: string): Promise<{ readonly document: unknown; readonly from: string }> {
   const address = URL.canParse(from) ? new URL(from) : undefined;
-  if (!address || (address.protocol === "http:" && !isLoopback(address.hostname))) throw new UsageError("--from is a file, or an address with https", "input");
+  if (!address || (address.protocol === "http:" && !isLoopback(address.hostname)))
+    throw new UsageError("--from is a file, or an address with https", "input");
   const first = await documentAt(address.href);
   if (isDocument(first)) return { document: first, from };
   for (const card of CARDS) {
     const document = await documentAt(card(address));
     if (isDocument(document)) return { document, from: card(address) };
   }
-  throw new UsageError(`${from} is no server.json, and its server has no card (${CARDS.map((card) => new URL(card(address)).pathname).join(", ")})`, "input");
+  throw new UsageError(
+    `${from} is no server.json, and its server has no card (${CARDS.map((card) => new URL(card(address)).pathname).join(", ")})`,
+    "input",
+  );
 }
 
 function isDocument(value: unknown): boolean {
@@ -75,7 +84,10 @@ function isDocument(value: unknown): boolean {
 
 async function documentAt(address: string): Promise<unknown> {
   try {
-    const response = await fetch(address, { headers: { accept: "application/json" }, signal: AbortSignal.timeout(PATIENCE_MS) });
+    const response = await fetch(address, {
+      headers: { accept: "application/json" },
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
     if (!response.ok || !response.body) return void (await response.body?.cancel());
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -108,12 +120,17 @@ function write(path: string, name: string, entry: RegistryEntry["entry"], is_for
   try {
     document = JSON.parse(before) as Record<string, unknown>;
   } catch {
-    throw new UsageError(`${path} has comments or is no JSON, and would lose them: put this into it\n${JSON.stringify({ [name]: entry }, undefined, 2)}`, "input");
+    throw new UsageError(
+      `${path} has comments or is no JSON, and would lose them: put this into it\n${JSON.stringify({ [name]: entry }, undefined, 2)}`,
+      "input",
+    );
   }
-  if (typeof document !== "object" || document === null || Array.isArray(document)) throw new UsageError(`${path} is no object with servers`, "input");
+  if (typeof document !== "object" || document === null || Array.isArray(document))
+    throw new UsageError(`${path} is no object with servers`, "input");
   const table = document["mcpServers"] === undefined && document["servers"] !== undefined ? "servers" : "mcpServers";
   const servers = (document[table] ?? {}) as Record<string, unknown>;
-  if (Object.hasOwn(servers, name) && !is_forced) throw new UsageError(`${path} has a server \`${name}\` already; --force replaces it`, "input");
+  if (Object.hasOwn(servers, name) && !is_forced)
+    throw new UsageError(`${path} has a server \`${name}\` already; --force replaces it`, "input");
   const indent = /\n([ \t]+)"/.exec(before)?.[1] ?? "  ";
   const text = `${JSON.stringify({ ...document, [table]: { ...servers, [name]: entry } }, undefined, indent)}\n`;
   const beside = `${path}.${process.pid}.tmp`;
@@ -122,15 +139,27 @@ function write(path: string, name: string, entry: RegistryEntry["entry"], is_for
   return path;
 }
 
-function told(name: string, { name: full, version, entry, runs, is_pinned, needs, others, warnings }: RegistryEntry, from: string, config: string, written: string | undefined, color: string | undefined): string {
+function told(
+  name: string,
+  { name: full, version, entry, runs, is_pinned, needs, others, warnings }: RegistryEntry,
+  from: string,
+  config: string,
+  written: string | undefined,
+  color: string | undefined,
+): string {
   const paint = painter(color);
   const lines = [
     `${paint(safe(full), "bold")}${version === undefined ? "" : ` ${safe(version)}`}, from ${safe(from)}`,
     `  ${"command" in entry ? "runs" : "calls"} ${safe(runs)}${is_pinned ? "" : " (version not pinned)"}`,
-    ...needs.map(({ name: variable, about }) => `  needs ${variable}${about === "" ? "" : `: ${safe(about)}`}${process.env[variable] === undefined ? " (not set)" : ""}`),
+    ...needs.map(
+      ({ name: variable, about }) =>
+        `  needs ${variable}${about === "" ? "" : `: ${safe(about)}`}${process.env[variable] === undefined ? " (not set)" : ""}`,
+    ),
     ...warnings.map((warning) => `  ${paint("note", "yellow")} ${safe(warning)}`),
     ...(others.length > 0 ? [`  not chosen: ${safe(others.join("; "))} (--kind)`] : []),
-    written === undefined ? `nothing was written; without --dry-run ${safe(config)} gets\n${JSON.stringify({ [name]: entry }, undefined, 2)}` : `wrote \`${safe(name)}\` into ${safe(written)}; nothing was started: contextweaver gateway doctor --config ${safe(config)}`,
+    written === undefined
+      ? `nothing was written; without --dry-run ${safe(config)} gets\n${JSON.stringify({ [name]: entry }, undefined, 2)}`
+      : `wrote \`${safe(name)}\` into ${safe(written)}; nothing was started: contextweaver gateway doctor --config ${safe(config)}`,
   ];
   return `${lines.join("\n")}\n`;
 }

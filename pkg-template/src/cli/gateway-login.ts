@@ -83,7 +83,9 @@ export class GatewayLogins {
         ? `open the page that the gateway has printed on its standard error, or run \`contextweaver gateway login ${safe(server)}\` with its --config and --store`
         : `contextweaver gateway login ${safe(server)} --config … --store …`,
       show: (page) => {
-        print(`open this page to log in to ${safe(server)}${is_shared ? ", for every client of this gateway" : ""}: ${page.href}\n`);
+        print(
+          `open this page to log in to ${safe(server)}${is_shared ? ", for every client of this gateway" : ""}: ${page.href}\n`,
+        );
         this.#watch(login);
       },
       is_shared: this.#options.store !== undefined,
@@ -127,7 +129,9 @@ export class GatewayLogins {
   async #read(server: string): Promise<LoginRecord | undefined> {
     const { store } = this.#options;
     if (!store || this.#unkept.has(server)) return undefined;
-    return (await openRecords<JsonValue>(store.session(RECORDS), { salvage: true })).get(server) as LoginRecord | undefined;
+    return (await openRecords<JsonValue>(store.session(RECORDS), { salvage: true })).get(server) as
+      | LoginRecord
+      | undefined;
   }
 
   /** Keeps a record: one at a time, and again where another gateway with the same store wrote meanwhile. */
@@ -181,9 +185,13 @@ export class GatewayLogins {
   }
 
   #listenAt(port: number): Promise<string> {
-    const server = createServer((incoming, outgoing) => void this.#answer(incoming, outgoing).catch(this.#options.onError));
+    const server = createServer(
+      (incoming, outgoing) => void this.#answer(incoming, outgoing).catch(this.#options.onError),
+    );
     return new Promise((done, fail) => {
-      server.on("error", (error) => fail(new UsageError(`cannot listen on ${HOST}:${port} for logins: ${error.code ?? "unknown"}`, "input")));
+      server.on("error", (error) =>
+        fail(new UsageError(`cannot listen on ${HOST}:${port} for logins: ${error.code ?? "unknown"}`, "input")),
+      );
       server.listen(port, HOST, () => {
         this.#server = server;
         // Nobody waits for a login when all else has ended.
@@ -197,10 +205,18 @@ export class GatewayLogins {
     const address = new URL(url, `http://${HOST}`);
     const own = new URL(await (this.#redirect ?? Promise.resolve(`http://${HOST}`))).host;
     // Some authorization servers send browsers to this machine by its name alone.
-    if (headers["host"] !== own && headers["host"] !== own.replace(HOST, "localhost")) return page(outgoing, 403, "Not here", "This address is for this machine alone.");
-    if (method !== "GET" || address.pathname !== PATH) return page(outgoing, 404, "Nothing is here", "A browser comes here from a login.");
+    if (headers["host"] !== own && headers["host"] !== own.replace(HOST, "localhost"))
+      return page(outgoing, 403, "Not here", "This address is for this machine alone.");
+    if (method !== "GET" || address.pathname !== PATH)
+      return page(outgoing, 404, "Nothing is here", "A browser comes here from a login.");
     const login = await this.#of(address.searchParams.get("state") ?? "");
-    if (login === undefined) return page(outgoing, 400, "This login is not known", "It was not begun by this gateway, or has come to an end. Open the page that the gateway has printed last.");
+    if (login === undefined)
+      return page(
+        outgoing,
+        400,
+        "This login is not known",
+        "It was not begun by this gateway, or has come to an end. Open the page that the gateway has printed last.",
+      );
     const { server } = login;
     const { print } = this.#options;
     try {
@@ -208,7 +224,12 @@ export class GatewayLogins {
     } catch (error) {
       const reason = redactSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
       print(`the login to ${safe(server)} failed: ${safe(reason)}\n`);
-      page(outgoing, 400, `The login to ${server} failed`, `${reason}. You may close this window; the gateway prints a new page.`);
+      page(
+        outgoing,
+        400,
+        `The login to ${server} failed`,
+        `${reason}. You may close this window; the gateway prints a new page.`,
+      );
       return this.#failed(server);
     }
     this.#failures.delete(server);
@@ -249,7 +270,12 @@ export function waitsForLogin({ state }: UpstreamReport): boolean {
 /** Whether a server is one that a user may log in to: it has no credentials that would be in the way. */
 export function mayLogIn({ transport, oauth, forward_headers = [], per_user = {} }: ServerConfig): boolean {
   if (transport.type === "stdio" || oauth?.grant === "client_credentials") return false;
-  return oauth !== undefined || ![...Object.keys(transport.headers), ...Object.keys(per_user), ...forward_headers].some((name) => CREDENTIALS.test(name));
+  return (
+    oauth !== undefined ||
+    ![...Object.keys(transport.headers), ...Object.keys(per_user), ...forward_headers].some((name) =>
+      CREDENTIALS.test(name),
+    )
+  );
 }
 
 /** Answers a browser. The address has a code, which goes nowhere from here. */

@@ -35,30 +35,52 @@ export class GatewayLog {
 
   /** Tools in quarantine, as their servers listed them last. */
   get quarantine(): readonly { readonly server: string; readonly tool: string; readonly reasons: readonly string[] }[] {
-    return [...this.#quarantine].flatMap(([server, tools]) => tools.map(({ name, reasons }) => ({ server, tool: name, reasons: reasons.map(({ message }) => message) })));
+    return [...this.#quarantine].flatMap(([server, tools]) =>
+      tools.map(({ name, reasons }) => ({ server, tool: name, reasons: reasons.map(({ message }) => message) })),
+    );
   }
 
   readonly onServer = ({ server, status, detail, report, unmatched_rules = [] }: GatewayServerEvent): void => {
     if (report) {
       this.#quarantine.set(server, report.quarantined);
-      this.#add(report.quarantined.length > 0 ? "warning" : "info", `${server}: ${report.tools} tools, ${report.quarantined.length} in quarantine`);
+      this.#add(
+        report.quarantined.length > 0 ? "warning" : "info",
+        `${server}: ${report.tools} tools, ${report.quarantined.length} in quarantine`,
+      );
     } else if (detail !== undefined) this.#add("warning", `${server} is ${status}: ${detail}`);
     for (const { path, tool } of unmatched_rules) this.#add("warning", `${path}: no tool is called ${tool}`);
   };
 
-  readonly onError = (error: unknown): void => this.#add("error", ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error));
+  readonly onError = (error: unknown): void =>
+    this.#add(
+      "error",
+      ContextWeaverError.is(error)
+        ? `${error.code}: ${error.message}`
+        : error instanceof Error
+          ? error.message
+          : String(error),
+    );
 
   /** Tells of each call when it has ended. */
   readonly hooks: GatewayHooks = {
     gateway_call_completed: (event: GatewayCallCompleted) => {
-      const { server, name, method, duration_ms, error_type, tokens, shown_tokens } = event as GatewayCallCompleted & { readonly server?: string; readonly name?: string };
+      const { server, name, method, duration_ms, error_type, tokens, shown_tokens } = event as GatewayCallCompleted & {
+        readonly server?: string;
+        readonly name?: string;
+      };
       const size = tokens === undefined ? "" : `, ${shown_tokens ?? tokens} of ${tokens} tokens`;
-      this.#add(error_type === undefined ? "info" : "warning", `${[server, name ?? method].filter((part) => part !== undefined).join("/")}: ${Math.round(duration_ms)} ms${size}${error_type === undefined ? "" : `, ${error_type}`}`);
+      this.#add(
+        error_type === undefined ? "info" : "warning",
+        `${[server, name ?? method].filter((part) => part !== undefined).join("/")}: ${Math.round(duration_ms)} ms${size}${error_type === undefined ? "" : `, ${error_type}`}`,
+      );
     },
   };
 
   accepted(server: string, names: readonly string[]): void {
-    this.#quarantine.set(server, (this.#quarantine.get(server) ?? []).filter(({ name }) => !names.includes(name)));
+    this.#quarantine.set(
+      server,
+      (this.#quarantine.get(server) ?? []).filter(({ name }) => !names.includes(name)),
+    );
     this.#add("info", `accepted ${names.join(", ")} of ${server}`);
   }
 
@@ -87,7 +109,9 @@ export function pageHandler(gateway: Gateway, log: GatewayLog, token: string): (
     if (part === undefined) return new Response(null, { status: 404, headers: PAGE_HEADERS });
     if (method === "GET" && part === "") {
       const { html, policy } = gatewayPage(unguessable());
-      return new Response(html, { headers: { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": policy } });
+      return new Response(html, {
+        headers: { ...PAGE_HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
+      });
     }
     if (method === "GET" && part === "data") return json(200, await dataOf(gateway, log));
     if (method === "POST" && part === "accept") return accept(request, gateway, log);
@@ -103,20 +127,29 @@ async function dataOf(gateway: Gateway, log: GatewayLog): Promise<object> {
 
 /** Takes a tool out of quarantine. */
 async function accept(request: Request, gateway: Gateway, log: GatewayLog): Promise<Response> {
-  if (!/^application\/json\b/.test(request.headers.get("content-type") ?? "")) return json(415, { message: "expected JSON" });
+  if (!/^application\/json\b/.test(request.headers.get("content-type") ?? ""))
+    return json(415, { message: "expected JSON" });
   try {
-    const { server, tool } = JSON.parse(await readBody(request as BodyRequest, MAX_BODY)) as { readonly server?: unknown; readonly tool?: unknown };
-    if (typeof server !== "string" || typeof tool !== "string") return json(400, { message: "expected { server, tool }" });
+    const { server, tool } = JSON.parse(await readBody(request as BodyRequest, MAX_BODY)) as {
+      readonly server?: unknown;
+      readonly tool?: unknown;
+    };
+    if (typeof server !== "string" || typeof tool !== "string")
+      return json(400, { message: "expected { server, tool }" });
     const accepted = await gateway.accept(server, tool);
     log.accepted(server, accepted);
     return json(200, { accepted });
   } catch (error) {
-    if (error instanceof BodyError || error instanceof SyntaxError) return json(400, { message: "the request is no JSON" });
+    if (error instanceof BodyError || error instanceof SyntaxError)
+      return json(400, { message: "the request is no JSON" });
     if (!ContextWeaverError.is(error)) throw error;
     return json(400, { code: error.code, message: error.message });
   }
 }
 
 function json(status: number, body: object): Response {
-  return new Response(JSON.stringify(body), { status, headers: { ...PAGE_HEADERS, "content-type": "application/json" } });
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...PAGE_HEADERS, "content-type": "application/json" },
+  });
 }

@@ -47,7 +47,8 @@ export async function gatewayCommand(line: CommandLine): Promise<string | Printe
   if (part === "add") return addServer(line, rest);
   if (part === "login") return logIn(line, rest);
   if (part !== undefined) throw new UsageError(`gateway knows add, doctor, login and accept, not '${part}'`);
-  for (const name of ["from", "kind", "dry-run", "force"]) if (line.values[name] !== undefined) throw new UsageError(`--${name} goes with gateway add`);
+  for (const name of ["from", "kind", "dry-run", "force"])
+    if (line.values[name] !== undefined) throw new UsageError(`--${name} goes with gateway add`);
   if (line.values["inspect"] === true) return inspect(line);
   return serve(line);
 }
@@ -59,7 +60,10 @@ export function configOf(line: CommandLine): ServersConfig {
 
 function documentsOf({ values }: CommandLine): readonly ConfigDocument[] {
   const files = values["config"] as readonly string[] | undefined;
-  if (files === undefined) throw new UsageError("gateway needs --config: a file with mcpServers or servers, as desktop clients and editors write it");
+  if (files === undefined)
+    throw new UsageError(
+      "gateway needs --config: a file with mcpServers or servers, as desktop clients and editors write it",
+    );
   return files.map((file) => ({ file, value: parsed(file) }));
 }
 
@@ -73,7 +77,8 @@ function parsed(file: string): unknown {
   try {
     return parseConfigText(text, file);
   } catch (error) {
-    if (ContextWeaverError.is(error)) throw new UsageError(`${file}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`, "input");
+    if (ContextWeaverError.is(error))
+      throw new UsageError(`${file}: ${error.message}${error.hint === undefined ? "" : `\n  ${error.hint}`}`, "input");
     throw error;
   }
 }
@@ -83,7 +88,12 @@ async function bundled(): Promise<BundledSdk> {
 }
 
 /** Options of the command line go before those of the file. With `logs_in`, pages are printed for servers whose user has to log in. */
-async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: GatewaySdk, logs_in = false): Promise<{ options: GatewayOptions; logins: GatewayLogins }> {
+async function optionsOf(
+  { values }: CommandLine,
+  config: ServersConfig,
+  sdk: GatewaySdk,
+  logs_in = false,
+): Promise<{ options: GatewayOptions; logins: GatewayLogins }> {
   const mode = values["mode"] as string | undefined;
   if (mode !== undefined && !MODES.includes(mode)) throw new UsageError(`--mode is one of ${MODES.join(", ")}`);
   const result_tokens = wholeNumber(values, "result-tokens");
@@ -112,7 +122,11 @@ async function optionsOf({ values }: CommandLine, config: ServersConfig, sdk: Ga
 }
 
 function onError(error: unknown): void {
-  const text = ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error);
+  const text = ContextWeaverError.is(error)
+    ? `${error.code}: ${error.message}`
+    : error instanceof Error
+      ? error.message
+      : String(error);
   process.stderr.write(`contextweaver gateway: ${safe(text)}\n`);
 }
 
@@ -132,10 +146,13 @@ function reporter(line: CommandLine, count: number): (event: GatewayServerEvent)
 
 async function serve(line: CommandLine): Promise<string> {
   const { values } = line;
-  if (values["page-port"] !== undefined && values["page"] !== true) throw new UsageError("--page-port goes with --page");
-  for (const name of ["port", "host", "token"]) if (values["http"] !== true && values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
+  if (values["page-port"] !== undefined && values["page"] !== true)
+    throw new UsageError("--page-port goes with --page");
+  for (const name of ["port", "host", "token"])
+    if (values["http"] !== true && values[name] !== undefined) throw new UsageError(`--${name} goes with --http`);
   const config = configOf(line);
-  for (const { file, path, message } of config.warnings) process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
+  for (const { file, path, message } of config.warnings)
+    process.stderr.write(`contextweaver gateway: ${safe(`${file} ${path}: ${message}`)}\n`);
   const sdk = await bundled();
   const { options, logins } = await optionsOf(line, config, sdk, true);
   const report = reporter(line, config.servers.filter(({ disabled }) => !disabled).length);
@@ -148,10 +165,18 @@ async function serve(line: CommandLine): Promise<string> {
   const started = async (gateway: Gateway): Promise<void> => {
     if (log) await servePage(gateway, log, wholeNumber(values, "page-port") ?? 0);
   };
-  return values["http"] === true ? serveHttp(line, heard, config, logins, started) : serveStdio(heard, config, sdk, logins, started);
+  return values["http"] === true
+    ? serveHttp(line, heard, config, logins, started)
+    : serveStdio(heard, config, sdk, logins, started);
 }
 
-async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: BundledSdk, logins: GatewayLogins, started: (gateway: Gateway) => Promise<void>): Promise<string> {
+async function serveStdio(
+  options: GatewayOptions,
+  config: ServersConfig,
+  sdk: BundledSdk,
+  logins: GatewayLogins,
+  started: (gateway: Gateway) => Promise<void>,
+): Promise<string> {
   const gateway = createGateway(withServers({ ...options, token: false }, config));
   logins.attach(gateway);
   await started(gateway);
@@ -169,16 +194,28 @@ async function serveStdio(options: GatewayOptions, config: ServersConfig, sdk: B
   process.exit(0);
 }
 
-async function serveHttp(line: CommandLine, options: GatewayOptions, config: ServersConfig, logins: GatewayLogins, started: (gateway: Gateway) => Promise<void>): Promise<string> {
+async function serveHttp(
+  line: CommandLine,
+  options: GatewayOptions,
+  config: ServersConfig,
+  logins: GatewayLogins,
+  started: (gateway: Gateway) => Promise<void>,
+): Promise<string> {
   const { values } = line;
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
+  if (token === undefined && !isLocal(host))
+    throw new UsageError("beyond this machine the gateway needs --token, or CONTEXTWEAVER_TOKEN");
   const gateway = createGateway(withServers({ ...options, token: token ?? false }, config));
   logins.attach(gateway);
   const shared = config.servers.filter((server) => !server.disabled && mayLogIn(server)).map(({ name }) => safe(name));
-  if (shared.length > 0) process.stderr.write(`contextweaver gateway: a login to ${shared.join(", ")}, where one is asked for, counts for every client of this gateway\n`);
-  const at = await listen(host, wholeNumber(values, "port") ?? PORT, (incoming, outgoing) => gateway(webRequest(incoming, outgoing)));
+  if (shared.length > 0)
+    process.stderr.write(
+      `contextweaver gateway: a login to ${shared.join(", ")}, where one is asked for, counts for every client of this gateway\n`,
+    );
+  const at = await listen(host, wholeNumber(values, "port") ?? PORT, (incoming, outgoing) =>
+    gateway(webRequest(incoming, outgoing)),
+  );
   process.stdout.write(`listening on ${at}/mcp\n`);
   await started(gateway);
   void gateway.ready().catch(onError);
@@ -199,13 +236,21 @@ async function stopped(gateway: Gateway): Promise<void> {
 /** What a running gateway has counted, or what the servers of a configuration have. */
 async function inspect(line: CommandLine): Promise<string> {
   const { values } = line;
-  const print = (stats: ReturnType<Gateway["stats"]>): string => (values["json"] === true ? `${safeJson(stats)}\n` : statsText(stats, painter(values["color"])));
+  const print = (stats: ReturnType<Gateway["stats"]>): string =>
+    values["json"] === true ? `${safeJson(stats)}\n` : statsText(stats, painter(values["color"]));
   if (values["config"] === undefined) {
     const address = `http://${(values["host"] as string | undefined) ?? "127.0.0.1"}:${wholeNumber(values, "port") ?? PORT}/stats`;
     const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-    const response = await fetch(address, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } }).catch(() => undefined);
-    if (!response) throw new UsageError(`no gateway answers at ${address}; with --config the servers are started for this`, "input");
-    if (!response.ok) throw new UsageError(`the gateway at ${address} answered ${response.status}${response.status === 401 ? ": give its --token, or CONTEXTWEAVER_TOKEN" : ""}`, "input");
+    const response = await fetch(address, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    }).catch(() => undefined);
+    if (!response)
+      throw new UsageError(`no gateway answers at ${address}; with --config the servers are started for this`, "input");
+    if (!response.ok)
+      throw new UsageError(
+        `the gateway at ${address} answered ${response.status}${response.status === 401 ? ": give its --token, or CONTEXTWEAVER_TOKEN" : ""}`,
+        "input",
+      );
     return print((await response.json()) as ReturnType<Gateway["stats"]>);
   }
   return briefly(line, (gateway) => print(gateway.stats()));
@@ -215,7 +260,9 @@ async function inspect(line: CommandLine): Promise<string> {
 async function briefly<T>(line: CommandLine, ask: (gateway: Gateway) => T | Promise<T>): Promise<T> {
   const config = configOf(line);
   const { options } = await optionsOf(line, config, await bundled());
-  const gateway = createGateway(withServers({ ...options, token: false, on_server: reporter(line, config.servers.length) }, config));
+  const gateway = createGateway(
+    withServers({ ...options, token: false, on_server: reporter(line, config.servers.length) }, config),
+  );
   try {
     await gateway.ready();
     return await ask(gateway);
@@ -226,19 +273,28 @@ async function briefly<T>(line: CommandLine, ask: (gateway: Gateway) => T | Prom
 
 /** Takes tools out of quarantine, in the store that the next start reads. */
 async function accept(line: CommandLine, [server, tool, ...more]: readonly string[]): Promise<string> {
-  if (server === undefined || more.length > 0) throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
+  if (server === undefined || more.length > 0)
+    throw new UsageError("gateway accept <server> [tool] --config <file> --store <path>");
   if (line.values["store"] === undefined) throw new UsageError("accept needs --store: what is accepted is kept there");
   const names = await briefly(line, (gateway) => gateway.accept(server, tool));
-  return line.values["json"] === true ? `${safeJson({ accepted: names })}\n` : names.length === 0 ? "nothing was in quarantine\n" : `${names.map((name) => `accepted ${safe(name)}\n`).join("")}`;
+  return line.values["json"] === true
+    ? `${safeJson({ accepted: names })}\n`
+    : names.length === 0
+      ? "nothing was in quarantine\n"
+      : `${names.map((name) => `accepted ${safe(name)}\n`).join("")}`;
 }
 
 /** Has the user log in to the servers of these names, or to all that wait for it; a gateway with the same store then uses what is kept. */
 async function logIn(line: CommandLine, names: readonly string[]): Promise<Printed> {
-  if (line.values["store"] === undefined) throw new UsageError("login needs --store: what the gateway is given is kept there");
+  if (line.values["store"] === undefined)
+    throw new UsageError("login needs --store: what the gateway is given is kept there");
   const config = configOf(line);
   const able = config.servers.filter((server) => !server.disabled && mayLogIn(server));
   const unknown = names.find((name) => !able.some((server) => server.name === name));
-  if (unknown !== undefined) throw new UsageError(`no user logs in to '${unknown}'; servers that one may log in to: ${able.map(({ name }) => name).join(", ") || "none"}`);
+  if (unknown !== undefined)
+    throw new UsageError(
+      `no user logs in to '${unknown}'; servers that one may log in to: ${able.map(({ name }) => name).join(", ") || "none"}`,
+    );
   const servers = able.filter(({ name }) => names.length === 0 || names.includes(name));
   const { options, logins } = await optionsOf(line, config, await bundled(), true);
   const { store: _, ...others } = options;
@@ -253,8 +309,12 @@ async function logIn(line: CommandLine, names: readonly string[]): Promise<Print
     await Promise.all(waiting.map((name) => logins.finished(name)));
     const reports = await gateway.servers();
     const isReady = ({ state }: UpstreamReport): boolean => state.status === "ready";
-    const said = ({ name, state }: UpstreamReport): string => (state.status === "unavailable" ? safe(state.reason) : waiting.includes(name) ? "logged in" : "needs no login");
-    return { text: reports.map((report) => `${safe(report.name)}: ${said(report)}\n`).join(""), code: reports.every(isReady) ? 0 : 1 };
+    const said = ({ name, state }: UpstreamReport): string =>
+      state.status === "unavailable" ? safe(state.reason) : waiting.includes(name) ? "logged in" : "needs no login";
+    return {
+      text: reports.map((report) => `${safe(report.name)}: ${said(report)}\n`).join(""),
+      code: reports.every(isReady) ? 0 : 1,
+    };
   } finally {
     clearInterval(awake);
     logins.close();

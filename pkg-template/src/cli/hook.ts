@@ -44,16 +44,30 @@ function agentOf({ files }: CommandLine): HookedAgent {
   throw new Error(`hook takes one of ${Object.keys(AGENTS).join(", ")}${meant ? `; did you mean '${meant}'?` : ""}`);
 }
 
-function folderOf({ values }: CommandLine, { project }: HookedAgent, { cwd }: Readonly<Record<string, unknown>>): string {
+function folderOf(
+  { values }: CommandLine,
+  { project }: HookedAgent,
+  { cwd }: Readonly<Record<string, unknown>>,
+): string {
   const given = values["store"] as string | undefined;
   if (given !== undefined) return given;
-  const root = (project === undefined ? undefined : process.env[project]) ?? (typeof cwd === "string" && cwd !== "" ? cwd : ".");
+  const root =
+    (project === undefined ? undefined : process.env[project]) ?? (typeof cwd === "string" && cwd !== "" ? cwd : ".");
   return `${root}/${FOLDER}`;
 }
 
 /** What most hooks never need is imported here and below: a result that passes costs little more than the start of a process. */
-async function answered(folder: string, { values }: CommandLine, agent: HookedAgent, event: ToolEvent): Promise<object | undefined> {
-  const options = { result_tokens: wholeNumber(values, "result-tokens"), mask: values["mask"] === true, drilldown: agent.drilldown };
+async function answered(
+  folder: string,
+  { values }: CommandLine,
+  agent: HookedAgent,
+  event: ToolEvent,
+): Promise<object | undefined> {
+  const options = {
+    result_tokens: wholeNumber(values, "result-tokens"),
+    mask: values["mask"] === true,
+    drilldown: agent.drilldown,
+  };
   const result = { tool: event.tool, input: event.input, text: wholeOf(event) };
   const { asked } = await import("./hook/resident.js");
   const text = await asked(folder, options, result).catch(() => entered(folder, options, result));
@@ -78,6 +92,10 @@ function wholeOf({ text, file }: ToolEvent): string {
 
 /** A code or a name, as messages of errors may quote what was said; our own say what to do. */
 function reasonOf(error: unknown): string {
-  const { code, name, message } = error as { readonly code?: string; readonly name?: string; readonly message?: string };
+  const { code, name, message } = error as {
+    readonly code?: string;
+    readonly name?: string;
+    readonly message?: string;
+  };
   return name === "Error" || name === undefined ? (code ?? message ?? "unknown") : `${code ?? name}`;
 }

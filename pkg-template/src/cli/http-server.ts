@@ -20,16 +20,28 @@ export function isLocal(host: string): boolean {
 }
 
 /** Answers requests until the process ends; resolves to the address when it listens. */
-export function listen(host: string, port: number, handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>): Promise<string> {
+export function listen(
+  host: string,
+  port: number,
+  handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>,
+): Promise<string> {
   const server = createServer((incoming, outgoing) => void answer(handler, incoming, outgoing));
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   return new Promise((listening, fail) => {
-    server.on("error", (error) => fail(new UsageError(`cannot listen on ${host}:${port}: ${error.code ?? "unknown"}`, "input")));
-    server.listen(port, host, () => listening(`http://${host.includes(":") ? `[${host}]` : host}:${server.address().port}`));
+    server.on("error", (error) =>
+      fail(new UsageError(`cannot listen on ${host}:${port}: ${error.code ?? "unknown"}`, "input")),
+    );
+    server.listen(port, host, () =>
+      listening(`http://${host.includes(":") ? `[${host}]` : host}:${server.address().port}`),
+    );
   });
 }
 
-async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>, incoming: Incoming, outgoing: Outgoing): Promise<void> {
+async function answer(
+  handler: (incoming: Incoming, outgoing: Outgoing) => Promise<Response>,
+  incoming: Incoming,
+  outgoing: Outgoing,
+): Promise<void> {
   if (!isAsked(incoming)) {
     outgoing.writeHead(400, {});
     outgoing.end();
@@ -48,15 +60,19 @@ async function answer(handler: (incoming: Incoming, outgoing: Outgoing) => Promi
       // What is the last goes with the end, and the first with the headers: each packet costs as much as all else.
       const next = read && (await atOnce(read));
       if (next?.done === true) return void outgoing.end(part.value);
-      if (!outgoing.write(part.value)) await new Promise<void>((done) => {
-        outgoing.once("drain", done);
-        outgoing.once("close", done);
-      });
+      if (!outgoing.write(part.value))
+        await new Promise<void>((done) => {
+          outgoing.once("drain", done);
+          outgoing.once("close", done);
+        });
     }
     outgoing.end();
   } catch (error) {
     // What is told to nobody else: a defect, or a connection that broke.
-    if (!outgoing.destroyed) process.stderr.write(`contextweaver: ${safe(redactSecrets(error instanceof Error ? error.message : String(error)))}\n`);
+    if (!outgoing.destroyed)
+      process.stderr.write(
+        `contextweaver: ${safe(redactSecrets(error instanceof Error ? error.message : String(error)))}\n`,
+      );
     // An end would say that what broke off is whole.
     if (outgoing.headersSent) return outgoing.destroy();
     outgoing.writeHead(500, {});
@@ -107,7 +123,9 @@ export function localRequest(incoming: Incoming, outgoing: Outgoing): LocalReque
 export function webRequest(incoming: Incoming, outgoing: Outgoing): Request {
   const gone = new AbortController();
   outgoing.on("close", () => gone.abort(new Error("the client has gone")));
-  const headers = Object.entries(incoming.headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]]));
+  const headers = Object.entries(incoming.headers).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
   const method = incoming.method ?? "GET";
   const hasBody = method !== "GET" && method !== "HEAD";
   const chunks = incoming[Symbol.asyncIterator]();

@@ -18,7 +18,9 @@ export function init({ files, values }: CommandLine): string {
   const { framework, list, force, json } = values;
   if (list) {
     if (framework !== undefined || force) throw new UsageError("--list writes nothing");
-    return json ? `${safeJson(Object.entries(EXAMPLES).map(([name, { title, packages }]) => ({ name, title, packages })))}\n` : listed(painter(values["color"]));
+    return json
+      ? `${safeJson(Object.entries(EXAMPLES).map(([name, { title, packages }]) => ({ name, title, packages })))}\n`
+      : listed(painter(values["color"]));
   }
   const installed = packagesHere(framework === undefined);
   const found = Object.keys(EXAMPLES).filter((name) => EXAMPLES[name]?.packages.some((one) => installed.has(one)));
@@ -29,9 +31,18 @@ export function init({ files, values }: CommandLine): string {
   const missing = ["contextweaver", ...example.needs].filter((one) => !installed.has(one));
   const next = [...(missing.length > 0 ? [`npm install ${missing.join(" ")}`] : []), example.run];
   const others = framework === undefined ? found.slice(1) : [];
-  if (json) return `${safeJson({ file: FILE, ...(example.beside && { beside: example.beside.name }), framework: name, others, next })}\n`;
-  const why = framework !== undefined ? "as you said" : found.length > 0 ? "found in package.json" : "no framework was found in package.json";
-  const also = others.length > 0 ? `Also found: ${others.join(", ")}. For one of these: contextweaver init --framework ${others[0]} --force\n` : "";
+  if (json)
+    return `${safeJson({ file: FILE, ...(example.beside && { beside: example.beside.name }), framework: name, others, next })}\n`;
+  const why =
+    framework !== undefined
+      ? "as you said"
+      : found.length > 0
+        ? "found in package.json"
+        : "no framework was found in package.json";
+  const also =
+    others.length > 0
+      ? `Also found: ${others.join(", ")}. For one of these: contextweaver init --framework ${others[0]} --force\n`
+      : "";
   return `Wrote ${written.map((file) => file.name).join(" and ")} for ${example.title} (${why}).\n${also}\nNext\n${next.map((command) => `  ${command}\n`).join("")}\nIt runs without a key; the file says where your model goes. More: node_modules/contextweaver/docs/${example.page}\n`;
 }
 
@@ -67,7 +78,8 @@ function packagesHere(matters: boolean): ReadonlySet<string> {
 
 function write(files: readonly { readonly name: string; readonly text: string }[], force: boolean): void {
   const there = force ? undefined : files.find(({ name }) => existsSync(name));
-  if (there) throw new UsageError(`${there.name} is there already, and nothing was written; --force writes over it`, "input");
+  if (there)
+    throw new UsageError(`${there.name} is there already, and nothing was written; --force writes over it`, "input");
   for (const { name, text } of files) {
     try {
       writeFileSync(name, text, ...(force ? [] : [{ flag: "wx" as const }]));
@@ -78,6 +90,10 @@ function write(files: readonly { readonly name: string; readonly text: string }[
 }
 
 function listed(paint: ReturnType<typeof painter>): string {
-  const rows = Object.entries(EXAMPLES).map(([name, { title, packages }]) => [name, title, packages.join(", ") || "none of these"]);
+  const rows = Object.entries(EXAMPLES).map(([name, { title, packages }]) => [
+    name,
+    title,
+    packages.join(", ") || "none of these",
+  ]);
   return `${table(["framework", "for", "known by"], rows, paint, [])}\n`;
 }

@@ -16,16 +16,23 @@ export async function installCommand(line: CommandLine): Promise<Printed> {
   const { values } = line;
   const agent = agentOf(line, "install");
   const record = recordOf(agent);
-  if (existsSync(record)) throw new UsageError(`it is installed for ${agent} already; contextweaver uninstall ${agent} takes it away`);
+  if (existsSync(record))
+    throw new UsageError(`it is installed for ${agent} already; contextweaver uninstall ${agent} takes it away`);
   wholeNumber(values, "result-tokens");
-  const plan = PLANS[agent]?.({ result_tokens: values["result-tokens"] as string | undefined, mask: values["mask"] === true });
+  const plan = PLANS[agent]?.({
+    result_tokens: values["result-tokens"] as string | undefined,
+    mask: values["mask"] === true,
+  });
   const changes = (plan?.changes ?? []).flatMap((change) => planned(change) ?? []);
   if (!plan || changes.length === 0) return { text: `everything is there already for ${agent}\n`, code: 0 };
   const shown = changes.map(written).join("\n") + plan.notes.map((note) => `\n${note}`).join("");
   if (!(await isWanted(`${shown}\n`, values))) return { text: "nothing was written\n", code: 1 };
   made(here(FOLDER));
   // Remembered first: what is written from here on can be taken back.
-  remember(record, changes.map((change) => change.made));
+  remember(
+    record,
+    changes.map((change) => change.made),
+  );
   for (const change of changes) apply(change);
   return { text: `installed for ${agent}; contextweaver uninstall ${agent} takes it away\n`, code: 0 };
 }
@@ -37,10 +44,21 @@ export async function uninstallCommand(line: CommandLine): Promise<Printed> {
   const known = remembered(record);
   if (!known) throw new UsageError(`nothing is installed here for ${agent}: there is no ${record}`, "input");
   const plans = known.map((one) => ({ one, found: without(one) }));
-  const shown = plans.map(({ one, found }) => (found ? `${found.after === undefined ? "removes" : "changes"} ${safe(one.file)}\n${lines("-", one.pieces.map(({ added }) => added).join("\n"))}` : `${safe(one.file)} is gone\n`)).join("\n");
+  const shown = plans
+    .map(({ one, found }) =>
+      found
+        ? `${found.after === undefined ? "removes" : "changes"} ${safe(one.file)}\n${lines("-", one.pieces.map(({ added }) => added).join("\n"))}`
+        : `${safe(one.file)} is gone\n`,
+    )
+    .join("\n");
   if (!(await isWanted(shown, line.values))) return { text: "nothing was changed\n", code: 1 };
   for (const { one, found } of plans) if (found && found.after !== found.before) takeBack(one, found.after);
-  const left = plans.flatMap(({ one, found }) => (found?.left ?? []).map((piece) => `${safe(one.file)} was changed since; this is no longer in it as it was written:\n${lines(" ", piece)}`));
+  const left = plans.flatMap(({ one, found }) =>
+    (found?.left ?? []).map(
+      (piece) =>
+        `${safe(one.file)} was changed since; this is no longer in it as it was written:\n${lines(" ", piece)}`,
+    ),
+  );
   if (left.length > 0) return { text: `${left.join("\n")}remove it by hand, and ${safe(record)}\n`, code: 1 };
   forget(record);
   return { text: `uninstalled for ${agent}; stored results stay in ${FOLDER}\n`, code: 0 };
@@ -51,7 +69,9 @@ function agentOf({ files }: CommandLine, command: string): string {
   const names = Object.keys(PLANS);
   if (name !== undefined && more.length === 0 && names.includes(name)) return name;
   const meant = name === undefined ? undefined : nearest(name, names);
-  throw new UsageError(`${command} takes one of ${names.join(", ")}${meant === undefined ? "" : `; did you mean '${meant}'?`}`);
+  throw new UsageError(
+    `${command} takes one of ${names.join(", ")}${meant === undefined ? "" : `; did you mean '${meant}'?`}`,
+  );
 }
 
 /** What is remembered of an agent. */

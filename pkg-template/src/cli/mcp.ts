@@ -20,14 +20,21 @@ export async function mcpCommand({ files, values }: CommandLine): Promise<string
   if (files.length > 0) throw new UsageError("mcp takes no arguments");
   const folder = (values["store"] as string | undefined) ?? FOLDER;
   const results = projectResults(folder, { mask: values["mask"] === true });
-  const { server: sdk, server_stdio: stdio } = (await import(SDK)) as { readonly server: ServerSdk; readonly server_stdio: ServerStdioSdk };
+  const { server: sdk, server_stdio: stdio } = (await import(SDK)) as {
+    readonly server: ServerSdk;
+    readonly server_stdio: ServerStdioSdk;
+  };
   const ended = new Promise<void>((done) => {
     process.stdin.once("end", done);
     process.stdin.once("close", done);
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
   stdio.serveStdio(() => serverOf(sdk, results, folder));
-  serveHooks(folder, (options) => projectResults(folder, options), (error) => failed(folder, error));
+  serveHooks(
+    folder,
+    (options) => projectResults(folder, options),
+    (error) => failed(folder, error),
+  );
   void results.prune().catch((error: unknown) => failed(folder, error));
   await ended;
   process.exit(0);
@@ -39,9 +46,12 @@ function serverOf(sdk: ServerSdk, results: ProjectResults, folder: string) {
   product.server.setRequestHandler("tools/list", () => Promise.resolve({ tools }));
   product.server.setRequestHandler("tools/call", async ({ params = {} }) => {
     const { name, arguments: input = {} } = params as { readonly name?: string; readonly arguments?: Fields };
-    if (!tools.some((tool) => tool["name"] === name)) throw new sdk.ProtocolError(METHOD_PARAMS_INVALID, "there are drilldown and recall");
+    if (!tools.some((tool) => tool["name"] === name))
+      throw new sdk.ProtocolError(METHOD_PARAMS_INVALID, "there are drilldown and recall");
     try {
-      const { reply } = await (name === "recall" ? results.recall(input as unknown as RecallInput) : results.drilldown(input as unknown as DrilldownInput));
+      const { reply } = await (name === "recall"
+        ? results.recall(input as unknown as RecallInput)
+        : results.drilldown(input as unknown as DrilldownInput));
       return reply;
     } catch (error) {
       failed(folder, error);

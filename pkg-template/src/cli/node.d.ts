@@ -3,16 +3,34 @@
 
 declare module "node:fs" {
   /** Windows has no `O_NOFOLLOW`. */
-  export const constants: { O_APPEND: number; O_CREAT: number; O_EXCL: number; O_NOFOLLOW?: number; O_RDONLY: number; O_RDWR: number; O_WRONLY: number };
+  export const constants: {
+    O_APPEND: number;
+    O_CREAT: number;
+    O_EXCL: number;
+    O_NOFOLLOW?: number;
+    O_RDONLY: number;
+    O_RDWR: number;
+    O_WRONLY: number;
+  };
   export function readFileSync(path: string | URL | number): Uint8Array<ArrayBuffer>;
-  export function statSync(path: string, options: { throwIfNoEntry: false }): { readonly size: number; readonly mode: number; isDirectory(): boolean } | undefined;
+  export function statSync(
+    path: string,
+    options: { throwIfNoEntry: false },
+  ): { readonly size: number; readonly mode: number; isDirectory(): boolean } | undefined;
   export function realpathSync(path: string): string;
   export function appendFileSync(path: string, data: string): void;
   export function existsSync(path: string): boolean;
   export function rmdirSync(path: string): void;
-  export function readdirSync(path: string, options: { withFileTypes: true }): { readonly name: string; isFile(): boolean; isDirectory(): boolean }[];
+  export function readdirSync(
+    path: string,
+    options: { withFileTypes: true },
+  ): { readonly name: string; isFile(): boolean; isDirectory(): boolean }[];
   export function mkdirSync(path: string, options: { recursive: boolean }): void;
-  export function writeFileSync(path: string | number, data: Uint8Array | string, options?: { flag: "wx"; mode?: number }): void;
+  export function writeFileSync(
+    path: string | number,
+    data: Uint8Array | string,
+    options?: { flag: "wx"; mode?: number },
+  ): void;
   export function openSync(path: string, flags: "w", mode: number): number;
   export function fsyncSync(file: number): void;
   export function closeSync(file: number): void;
@@ -28,8 +46,16 @@ declare module "node:child_process" {
     kill(signal: string): boolean;
     unref(): void;
   }
-  export function spawn(program: string, args: readonly string[], options: { stdio: "ignore"; detached: boolean }): Child;
-  export function spawn(program: string, args: readonly string[], options: { stdio: "inherit"; env: Readonly<Record<string, string | undefined>>; shell?: boolean }): Child;
+  export function spawn(
+    program: string,
+    args: readonly string[],
+    options: { stdio: "ignore"; detached: boolean },
+  ): Child;
+  export function spawn(
+    program: string,
+    args: readonly string[],
+    options: { stdio: "inherit"; env: Readonly<Record<string, string | undefined>>; shell?: boolean },
+  ): Child;
 }
 
 declare module "node:fs/promises" {
@@ -52,7 +78,10 @@ declare module "node:fs/promises" {
 declare module "node:worker_threads" {
   export const isMainThread: boolean;
   /** Null on the first thread. */
-  export const parentPort: { postMessage(value: unknown): void; on(event: "message", then: (value: never) => void): void } | null;
+  export const parentPort: {
+    postMessage(value: unknown): void;
+    on(event: "message", then: (value: never) => void): void;
+  } | null;
   export class Worker {
     constructor(program: URL, options: { argv: readonly string[] });
     postMessage(value: unknown): void;
@@ -87,7 +116,10 @@ declare module "node:process" {
     on(event: "error", listener: (error: { code?: string }) => void): void;
   }
   const process: {
-    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & { readonly isTTY?: boolean; once(event: "end" | "close", then: () => void): void };
+    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>> & {
+      readonly isTTY?: boolean;
+      once(event: "end" | "close", then: () => void): void;
+    };
     once(event: "SIGINT" | "SIGTERM" | "SIGHUP", then: () => void): void;
     on(event: "SIGINT" | "SIGTERM" | "SIGHUP", then: () => void): void;
     readonly stdout: Output;

@@ -100,7 +100,8 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
   serve: "store port host token idle-days",
-  gateway: "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
+  gateway:
+    "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
   proxy: "budget thrift openai anthropic gemini mask verbose port host token",
   run: "budget thrift openai anthropic gemini mask verbose",
   install: "yes result-tokens mask",
@@ -153,7 +154,9 @@ type OptionTable = Readonly<Record<string, { readonly type: "string" | "boolean"
 function withNegatives(args: readonly string[], options: OptionTable): string[] {
   const takesText = ([name, { type, short }]: [string, OptionTable[string]]): string[] =>
     type === "string" ? [`--${name}`, ...(short ? [`-${short}`] : [])] : [];
-  const names = new Map(Object.entries(options).flatMap((entry) => takesText(entry).map((written) => [written, `--${entry[0]}`])));
+  const names = new Map(
+    Object.entries(options).flatMap((entry) => takesText(entry).map((written) => [written, `--${entry[0]}`])),
+  );
   const joined: string[] = [];
   for (const arg of args) {
     const name = names.get(joined.at(-1) ?? "");
@@ -171,7 +174,9 @@ function badOption({ code, message }: Error & { code?: string }, options: Option
     return unknown(`unknown option '${name.length > 1 ? "--" : "-"}${name}'`, meant && `--${meant}`);
   }
   const takes = options[name]?.type === "string" ? "needs a value" : "takes no value";
-  return new UsageError(name in NUMBERS && takes === "needs a value" ? `${numberOf(name)}, and none was given` : `--${name} ${takes}`);
+  return new UsageError(
+    name in NUMBERS && takes === "needs a value" ? `${numberOf(name)}, and none was given` : `--${name} ${takes}`,
+  );
 }
 
 function unknown(problem: string, meant: string | undefined): UsageError {
@@ -271,7 +276,8 @@ export function share(values: Values, name: string): number | undefined {
   const value = values[name] as string | undefined;
   if (value === undefined) return undefined;
   const number = /^(?:0|1|0?\.\d{1,6}|1\.0{1,6})$/.test(value) ? Number(value) : NaN;
-  if (!(number >= 0 && number <= 1)) throw new UsageError(`--${name} is a number from 0 to 1, not '${value.slice(0, 40)}'`);
+  if (!(number >= 0 && number <= 1))
+    throw new UsageError(`--${name} is a number from 0 to 1, not '${value.slice(0, 40)}'`);
   return number;
 }
 

@@ -41,7 +41,11 @@ export function pageFile(name: string): PageFile | undefined {
 /** The page itself, which says in its head what it was opened with, and the policy that it is to be served under. */
 export function pageWith(name: string): { readonly html: string; readonly policy: string } {
   const file = pageFile("opened.html");
-  if (!file) throw new UsageError("this build of the package has no page; install it from the registry, or run `cargo xtask build`", "input");
+  if (!file)
+    throw new UsageError(
+      "this build of the package has no page; install it from the registry, or run `cargo xtask build`",
+      "input",
+    );
   const html = new TextDecoder().decode(file.bytes);
   // Who may frame it, only a header can say.
   const [, own = "default-src 'none'"] = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/.exec(html) ?? [];

@@ -14,11 +14,17 @@ const BUDGET_TOKENS = 60_000;
 
 /** Runs the command, until the process ends. */
 export async function proxyCommand({ files, values }: CommandLine): Promise<string> {
-  if (files.length > 0) throw new UsageError("proxy takes no arguments; `contextweaver run -- <agent>` starts one behind it");
+  if (files.length > 0)
+    throw new UsageError("proxy takes no arguments; `contextweaver run -- <agent>` starts one behind it");
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine the proxy needs --token, or CONTEXTWEAVER_TOKEN");
-  const { proxy, address } = await started(values, { host, port: wholeNumber(values, "port") ?? PORT, token: token ?? false });
+  if (token === undefined && !isLocal(host))
+    throw new UsageError("beyond this machine the proxy needs --token, or CONTEXTWEAVER_TOKEN");
+  const { proxy, address } = await started(values, {
+    host,
+    port: wholeNumber(values, "port") ?? PORT,
+    token: token ?? false,
+  });
   process.stdout.write(`listening on ${address}\n${linesFor(address)}`);
   await new Promise<void>((done) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
@@ -35,9 +41,17 @@ interface Listening {
 }
 
 /** Starts a proxy as the command line says. `upstreams` are those that it does not name. */
-export async function started(values: CommandLine["values"], { host, port, token }: Listening, upstreams: NonNullable<ProxyOptions["upstreams"]> = {}): Promise<{ proxy: Proxy; address: string }> {
+export async function started(
+  values: CommandLine["values"],
+  { host, port, token }: Listening,
+  upstreams: NonNullable<ProxyOptions["upstreams"]> = {},
+): Promise<{ proxy: Proxy; address: string }> {
   const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
-  const named = Object.fromEntries((["openai", "anthropic", "gemini"] as const).flatMap((name) => (values[name] === undefined ? [] : [[name, values[name] as string]])));
+  const named = Object.fromEntries(
+    (["openai", "anthropic", "gemini"] as const).flatMap((name) =>
+      values[name] === undefined ? [] : [[name, values[name] as string]],
+    ),
+  );
   const thrift = share(values, "thrift");
   const proxy = make({
     budget_tokens: wholeNumber(values, "budget") ?? BUDGET_TOKENS,
@@ -60,7 +74,13 @@ function placeOf(error: unknown): string {
 }
 
 /** Says what a proxy was good for. */
-export function summary({ whole, shortened, bypassed, inner_calls, costs: { cost, cost_without, cuts, cached_tokens } }: ProxyStats): string {
+export function summary({
+  whole,
+  shortened,
+  bypassed,
+  inner_calls,
+  costs: { cost, cost_without, cuts, cached_tokens },
+}: ProxyStats): string {
   const calls = whole + shortened + Object.values(bypassed).reduce((sum, count) => sum + count, 0);
   if (calls === 0) return "no calls of a model";
   const price = cost_without > 0 ? Math.round((100 * cost) / cost_without) : 100;

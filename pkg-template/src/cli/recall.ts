@@ -9,10 +9,15 @@ import { nameOf, readText } from "./read-text.js";
 export async function recall({ files, values }: CommandLine): Promise<string> {
   const [file, query, ...more] = files;
   if (file === undefined || query === undefined || more.length > 0) {
-    throw new UsageError("recall takes one snapshot, a file or - for stdin, and a query: quote it if it has several words");
+    throw new UsageError(
+      "recall takes one snapshot, a file or - for stdin, and a query: quote it if it has several words",
+    );
   }
   const max = wholeNumber(values, "max-tokens");
-  const answer = restore(await readText(file), nameOf(file)).recall(query, max === undefined ? {} : { max_tokens: max });
+  const answer = restore(await readText(file), nameOf(file)).recall(
+    query,
+    max === undefined ? {} : { max_tokens: max },
+  );
   if (values["json"]) return `${safeJson(answer)}\n`;
   const { text, tokens, excerpts } = answer;
   const places = excerpts.length === 1 ? "1 place" : `${excerpts.length} places`;

@@ -88,7 +88,10 @@ function candidateTable(router: Router, result: RouteResult, paint: Paint): stri
 }
 
 function matched(match: RouteMatch | undefined): string {
-  return (match ? byWeight(match) : []).slice(0, TERMS).map(({ term }) => term.replaceAll("_", " ")).join(", ");
+  return (match ? byWeight(match) : [])
+    .slice(0, TERMS)
+    .map(({ term }) => term.replaceAll("_", " "))
+    .join(", ");
 }
 
 /** The terms of a tool, those that count most first. */

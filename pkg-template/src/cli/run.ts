@@ -21,7 +21,10 @@ export async function runCommand({ files, values }: CommandLine): Promise<string
   const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams());
   const start = startOf(program, address, process.env);
   const end = await ended(program, [...start.args, ...args], { ...process.env, ...start.env });
-  const said = typeof end === "number" ? `contextweaver run: ${summary(proxy.stats())}` : `contextweaver: cannot start ${program}: ${end}`;
+  const said =
+    typeof end === "number"
+      ? `contextweaver run: ${summary(proxy.stats())}`
+      : `contextweaver: cannot start ${program}: ${end}`;
   process.stderr.write(`${safe(said)}\n`);
   // The proxy listens as long as the process is there.
   process.exit(typeof end === "number" ? end : NOT_STARTED);
@@ -38,7 +41,11 @@ function upstreams(): NonNullable<ProxyOptions["upstreams"]> {
 }
 
 /** Starts a program, hands signals on to it, and waits for its end: its exit code, or why it was not started. */
-function ended(program: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number | string> {
+function ended(
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number | string> {
   const child = spawn(program, args, { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {

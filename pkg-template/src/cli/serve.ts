@@ -22,11 +22,13 @@ const PRUNE_MS = 3_600_000;
 export async function serve({ files, values }: CommandLine): Promise<string> {
   if (files.length > 0) throw new UsageError("serve takes no arguments");
   const path = values["store"] as string | undefined;
-  if (path === undefined) throw new UsageError("serve needs --store: a file such as sessions.db for SQLite, or a folder");
+  if (path === undefined)
+    throw new UsageError("serve needs --store: a file such as sessions.db for SQLite, or a folder");
   const host = (values["host"] as string | undefined) ?? "127.0.0.1";
   const port = wholeNumber(values, "port") ?? PORT;
   const token = (values["token"] as string | undefined) ?? process.env["CONTEXTWEAVER_TOKEN"];
-  if (token === undefined && !isLocal(host)) throw new UsageError("beyond this machine serve needs --token, or CONTEXTWEAVER_TOKEN");
+  if (token === undefined && !isLocal(host))
+    throw new UsageError("beyond this machine serve needs --token, or CONTEXTWEAVER_TOKEN");
   const { sessionHandler } = (await import(SERVICE)) as typeof import("../service.js");
   const idle_days = wholeNumber(values, "idle-days");
   const store = await openedStore(path);
@@ -46,12 +48,17 @@ export async function serve({ files, values }: CommandLine): Promise<string> {
 }
 
 function onError(error: unknown): void {
-  process.stderr.write(`contextweaver: ${safe(ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : String(error))}\n`);
+  process.stderr.write(
+    `contextweaver: ${safe(ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : String(error))}\n`,
+  );
 }
 
 async function removeIdle(handler: SessionService<LocalRequest>, days: number): Promise<void> {
   const { length } = await handler.prune({ idle_ms: days * DAY_MS });
-  if (length > 0) process.stdout.write(`removed ${length} session${length === 1 ? "" : "s"} that nobody wrote to for ${days} day${days === 1 ? "" : "s"}\n`);
+  if (length > 0)
+    process.stdout.write(
+      `removed ${length} session${length === 1 ? "" : "s"} that nobody wrote to for ${days} day${days === 1 ? "" : "s"}\n`,
+    );
 }
 
 /** Without a token only programs of this machine may ask; a page that pointed a name of its own here sends that name. */

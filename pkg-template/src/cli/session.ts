@@ -19,7 +19,10 @@ export function load(text: string, name: string, options: ContextManagerOptions)
   if (other) {
     const file = name === nameOf("-") ? "-" : `'${name.replaceAll("'", "'\\''")}'`;
     const how = `contextweaver convert ${other.how.replace("FILE", file)} | contextweaver build -`;
-    throw new UsageError(`${name} has ${other.what}, and build takes items; make items of them first:\n  ${how}`, "input");
+    throw new UsageError(
+      `${name} has ${other.what}, and build takes items; make items of them first:\n  ${how}`,
+      "input",
+    );
   }
   const manager = new ContextManager(options);
   try {

@@ -69,7 +69,8 @@ function claim(lock: string): void {
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw new UsageError(`cannot write ${lock}: ${codeOf(error)}`, "input");
       const owner = Number(new TextDecoder().decode(readFileSync(lock)));
-      if (attempt > 0 || isRunning(owner)) throw new UsageError(`the store is in use by process ${owner}; if it is not, remove ${lock}`, "input");
+      if (attempt > 0 || isRunning(owner))
+        throw new UsageError(`the store is in use by process ${owner}; if it is not, remove ${lock}`, "input");
       unlinkSync(lock);
     }
   }

@@ -72,7 +72,11 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
-async function readFile(file: string, server?: string, asked?: McpCatalogOptions): Promise<{ catalog: Catalog; isDocument: boolean }> {
+async function readFile(
+  file: string,
+  server?: string,
+  asked?: McpCatalogOptions,
+): Promise<{ catalog: Catalog; isDocument: boolean }> {
   const named = { ...(server === undefined ? {} : { server }), ...asked };
   const skills = await skillsAt(file);
   if (skills) return { catalog: ofDocument(file, skills, named), isDocument: true };
@@ -91,7 +95,8 @@ async function readFile(file: string, server?: string, asked?: McpCatalogOptions
 }
 
 function ofDocument(file: string, read: DocumentReader, { id_form, server }: McpCatalogOptions): Catalog {
-  if (id_form !== undefined) throw new UsageError(`${nameOf(file)} is no answer of a server: ids have one form`, "input");
+  if (id_form !== undefined)
+    throw new UsageError(`${nameOf(file)} is no answer of a server: ids have one form`, "input");
   return withName(file, () => read(server === undefined ? {} : { server }));
 }
 

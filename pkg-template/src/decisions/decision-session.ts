@@ -75,7 +75,8 @@ export class DecisionSession {
     for (const name of FUNCTIONS) {
       if (own[name] === undefined) continue;
       if (name === "embed") own[name] = embedOf(own[name], "/embed");
-      if (typeof own[name] !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/${name}` });
+      if (typeof own[name] !== "function")
+        throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/${name}` });
       this.#functions.set(name, own[name] as Fn);
       delete own[name];
     }
@@ -120,9 +121,13 @@ export class DecisionSession {
         else await this.#embed(running, need.texts);
       }
     }
-    throw new ContextWeaverError("CALLBACK_FAILED", `the operation asked ${MAX_ROUNDS} times and got nothing it could use`, {
-      hint: "new_id must return ids that no decision has",
-    });
+    throw new ContextWeaverError(
+      "CALLBACK_FAILED",
+      `the operation asked ${MAX_ROUNDS} times and got nothing it could use`,
+      {
+        hint: "new_id must return ids that no decision has",
+      },
+    );
   }
 
   /** Whether anybody listens. */
@@ -144,7 +149,8 @@ export class DecisionSession {
 
   #ready(): number {
     const { handle } = this.#object;
-    if (this.#asking) throw new ContextWeaverError("REENTRANT", "a function of the store called the store that waits for its answer");
+    if (this.#asking)
+      throw new ContextWeaverError("REENTRANT", "a function of the store called the store that waits for its answer");
     return handle;
   }
 
@@ -235,7 +241,8 @@ function randomId(): string {
 function packed(vectors: unknown, count: number): Uint8Array {
   const list = vectors as ArrayLike<ArrayLike<number>>;
   const length = list?.[0]?.length ?? 0;
-  if (list?.length !== count || !Number.isInteger(length) || length < 1 || length > 65_536) throw unusable("embed", "a vector for each text", vectors);
+  if (list?.length !== count || !Number.isInteger(length) || length < 1 || length > 65_536)
+    throw unusable("embed", "a vector for each text", vectors);
   const view = new DataView(new ArrayBuffer(count * length * 4));
   for (let row = 0; row < count; row += 1) {
     const vector = list[row] as ArrayLike<number>;

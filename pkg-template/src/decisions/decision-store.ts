@@ -75,7 +75,11 @@ export class DecisionStore {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
     refuseAborted(options?.signal);
     const more = caller(options);
-    return this.#told({ tool: name }, () => this.#session.ask<DecisionToolResult>("call_tool", `${given}${more}`), outcomeOf);
+    return this.#told(
+      { tool: name },
+      () => this.#session.ask<DecisionToolResult>("call_tool", `${given}${more}`),
+      outcomeOf,
+    );
   }
 
   /**
@@ -141,8 +145,14 @@ export class DecisionStore {
    * read is left out and told by the report; an object that is neither a snapshot nor a record is `MISSING_FIELD` and
    * changes nothing. `on_conflict` says what becomes of ids that are there already.
    */
-  import(snapshot: DecisionSnapshot | DecisionFiles | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
-    const json = typeof snapshot === "string" ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}` : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;
+  import(
+    snapshot: DecisionSnapshot | DecisionFiles | readonly JsonObject[] | string,
+    options?: DecisionImport,
+  ): DecisionImportReport {
+    const json =
+      typeof snapshot === "string"
+        ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}`
+        : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;
     const more = encode(fields(options)).slice(1);
     try {
       return this.#session.run<DecisionImportReport>("import", `{${json}${more === "}" ? "" : ","}${more}`, true);
@@ -158,7 +168,11 @@ export class DecisionStore {
   }
 
   /** Runs a tool, and tells who listens. */
-  async #told<T>(call: Pick<DecisionCall, "tool" | "rpc">, run: () => Promise<T>, outcome: (answered: T) => Outcome): Promise<T> {
+  async #told<T>(
+    call: Pick<DecisionCall, "tool" | "rpc">,
+    run: () => Promise<T>,
+    outcome: (answered: T) => Outcome,
+  ): Promise<T> {
     if (!this.#session.hears("call")) return run();
     const began = performance.now();
     let ended: Outcome = { error_type: "_OTHER" };
@@ -170,7 +184,12 @@ export class DecisionStore {
       if (ContextWeaverError.is(error)) ended = { error_type: error.code };
       throw error;
     } finally {
-      const event: DecisionCall = { ...call, tool: this.#nameOf(call.tool), ...ended, duration_ms: performance.now() - began };
+      const event: DecisionCall = {
+        ...call,
+        tool: this.#nameOf(call.tool),
+        ...ended,
+        duration_ms: performance.now() - began,
+      };
       this.#session.tell([{ kind: "call", event }]);
     }
   }
@@ -190,12 +209,18 @@ const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** The call of a tool that a message is, if it is one. */
 function toolCallOf(message: unknown): Pick<DecisionCall, "tool" | "rpc"> | undefined {
   try {
-    const { method, params } = (typeof message === "string" ? JSON.parse(message) : message) as { readonly method?: unknown; readonly params?: unknown };
+    const { method, params } = (typeof message === "string" ? JSON.parse(message) : message) as {
+      readonly method?: unknown;
+      readonly params?: unknown;
+    };
     if (method !== "tools/call") return undefined;
     const { name, _meta: meta } = Object(params) as { readonly name?: unknown; readonly _meta?: unknown };
     const version: unknown = Object(meta)[VERSION_KEY];
     const protocol_version = typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) ? version : undefined;
-    return { tool: String(name), rpc: { ...(protocol_version !== undefined && { protocol_version }), ...(meta !== undefined && { meta }) } };
+    return {
+      tool: String(name),
+      rpc: { ...(protocol_version !== undefined && { protocol_version }), ...(meta !== undefined && { meta }) },
+    };
   } catch {
     return undefined; // the engine says what is wrong with it
   }
@@ -204,9 +229,18 @@ function toolCallOf(message: unknown): Pick<DecisionCall, "tool" | "rpc"> | unde
 /** What came of a call. */
 type Outcome = Pick<DecisionCall, "error_type" | "found">;
 
-function outcomeOf({ isError, structuredContent }: { readonly isError?: unknown; readonly structuredContent?: unknown }): Outcome {
+function outcomeOf({
+  isError,
+  structuredContent,
+}: {
+  readonly isError?: unknown;
+  readonly structuredContent?: unknown;
+}): Outcome {
   if (isError === true) return { error_type: "tool_error" };
-  const { decisions, relevantDecisions = decisions } = Object(structuredContent) as { readonly decisions?: unknown; readonly relevantDecisions?: unknown };
+  const { decisions, relevantDecisions = decisions } = Object(structuredContent) as {
+    readonly decisions?: unknown;
+    readonly relevantDecisions?: unknown;
+  };
   return Array.isArray(relevantDecisions) ? { found: relevantDecisions.length } : {};
 }
 
@@ -218,8 +252,13 @@ function outcomeOfRpc(response: JsonRpcResponse | null): Outcome {
 function caller(options: unknown): string {
   const { agent_id, trace_id, signal: _, ...others } = fields(options, "/options");
   refuseUnknown(others, ["agent_id", "trace_id", "signal"], "/options");
-  const named = [["agent_id", agent_id], ["trace_id", trace_id]] as const;
-  return named.flatMap(([key, value]) => (value === undefined ? [] : [`,"${key}":${encode(text(value, `/options/${key}`))}`])).join("");
+  const named = [
+    ["agent_id", agent_id],
+    ["trace_id", trace_id],
+  ] as const;
+  return named
+    .flatMap(([key, value]) => (value === undefined ? [] : [`,"${key}":${encode(text(value, `/options/${key}`))}`]))
+    .join("");
 }
 
 /** A message that is half a surrogate pair somewhere cannot be JSON that anybody sent; it is answered as such. */

@@ -95,7 +95,6 @@ export interface DecisionLimits {
   readonly steps?: number;
 }
 
-
 /** When a kind of actions is closed, and for how long. */
 export interface CircuitBreaker {
   /** `global`, `category:x`, `stakes:x`, `agent:x` or `tag:x`. */
@@ -222,33 +221,40 @@ export interface DecisionToolArguments {
       readonly confidence?: number | null;
       readonly context?: JsonObject | null;
     };
-    readonly options?: { readonly query_limit?: number; readonly auto_record?: boolean; readonly include_patterns?: boolean } | null;
+    readonly options?: {
+      readonly query_limit?: number;
+      readonly auto_record?: boolean;
+      readonly include_patterns?: boolean;
+    } | null;
     readonly reasons?: readonly DecisionReason[] | null;
     readonly tags?: readonly string[] | null;
     readonly pattern?: string | null;
   };
-  readonly get_session_context: Common & Scoped & {
-    readonly task_description?: string | null;
-    readonly include?: readonly SessionSection[] | null;
-    readonly decisions_limit?: number;
-    readonly ready_limit?: number;
-    readonly format?: "markdown" | "json";
-    readonly max_chars?: number | null;
-    readonly max_tokens?: number | null;
-  };
-  readonly ready: Common & Scoped & {
-    readonly min_priority?: "low" | "medium" | "high";
-    readonly action_types?: readonly ("review_outcome" | "calibration_drift" | "stale_pending")[];
-    readonly limit?: number;
-    readonly category?: string | null;
-  };
-  readonly query_decisions: Common & Scoped & {
-    readonly query: string;
-    readonly limit?: number;
-    readonly retrieval_mode?: RetrievalMode;
-    readonly filters?: DecisionFilters | null;
-    readonly bridge_side?: "structure" | "function" | "both" | null;
-  };
+  readonly get_session_context: Common &
+    Scoped & {
+      readonly task_description?: string | null;
+      readonly include?: readonly SessionSection[] | null;
+      readonly decisions_limit?: number;
+      readonly ready_limit?: number;
+      readonly format?: "markdown" | "json";
+      readonly max_chars?: number | null;
+      readonly max_tokens?: number | null;
+    };
+  readonly ready: Common &
+    Scoped & {
+      readonly min_priority?: "low" | "medium" | "high";
+      readonly action_types?: readonly ("review_outcome" | "calibration_drift" | "stale_pending")[];
+      readonly limit?: number;
+      readonly category?: string | null;
+    };
+  readonly query_decisions: Common &
+    Scoped & {
+      readonly query: string;
+      readonly limit?: number;
+      readonly retrieval_mode?: RetrievalMode;
+      readonly filters?: DecisionFilters | null;
+      readonly bridge_side?: "structure" | "function" | "both" | null;
+    };
   readonly check_action: Common & {
     readonly description: string;
     readonly category?: string | null;
@@ -285,19 +291,25 @@ export interface DecisionToolArguments {
     readonly lessons?: string | null;
     readonly notes?: string | null;
   };
-  readonly get_stats: Common & Scoped & {
-    readonly category?: string | null;
-    readonly project?: string | null;
-    readonly window?: "30d" | "60d" | "90d" | "all" | null;
-    readonly stakes?: DecisionStakes | null;
-    readonly feature?: string | null;
-    readonly min_decisions?: number;
-  };
+  readonly get_stats: Common &
+    Scoped & {
+      readonly category?: string | null;
+      readonly project?: string | null;
+      readonly window?: "30d" | "60d" | "90d" | "all" | null;
+      readonly stakes?: DecisionStakes | null;
+      readonly feature?: string | null;
+      readonly min_decisions?: number;
+    };
   readonly get_decision: Common & { readonly id: string };
-  readonly get_reason_stats: Common & Scoped & {
-    readonly filters?: { readonly category?: string | null; readonly stakes?: string | null; readonly project?: string | null } | null;
-    readonly min_reviewed?: number;
-  };
+  readonly get_reason_stats: Common &
+    Scoped & {
+      readonly filters?: {
+        readonly category?: string | null;
+        readonly stakes?: string | null;
+        readonly project?: string | null;
+      } | null;
+      readonly min_reviewed?: number;
+    };
   readonly update_decision: Common & {
     readonly id: string;
     readonly decision?: string | null;
@@ -334,7 +346,14 @@ export interface DecisionToolArguments {
 export type DecisionToolName = keyof DecisionToolArguments;
 
 /** A part of the context of a session. */
-export type SessionSection = "decisions" | "guardrails" | "calibration" | "ready" | "patterns" | "contradictions" | "wisdom";
+export type SessionSection =
+  | "decisions"
+  | "guardrails"
+  | "calibration"
+  | "ready"
+  | "patterns"
+  | "contradictions"
+  | "wisdom";
 
 /** What decisions must be like to be found. */
 export interface DecisionFilters {
@@ -464,7 +483,11 @@ export interface DecisionToolContents {
     readonly calibrationContext: { readonly reviewedDecisions: number } & Partial<
       Pick<CalibrationResult, "brierScore" | "accuracy" | "calibrationGap" | "interpretation">
     >;
-    readonly patternsSummary: readonly { readonly pattern: string; readonly count: number; readonly exampleIds: readonly string[] }[];
+    readonly patternsSummary: readonly {
+      readonly pattern: string;
+      readonly count: number;
+      readonly exampleIds: readonly string[];
+    }[];
     readonly queryTimeMs: number;
     readonly blockReasons?: readonly string[];
     readonly trace_id: string;
@@ -498,7 +521,9 @@ export interface DecisionToolContents {
     readonly agent: string;
     /** How was searched: by words where vectors could not be had. */
     readonly retrievalMode: RetrievalMode;
-    readonly scores?: Readonly<Record<string, { readonly semantic: number; readonly keyword: number; readonly combined: number }>>;
+    readonly scores?: Readonly<
+      Record<string, { readonly semantic: number; readonly keyword: number; readonly combined: number }>
+    >;
   };
   readonly check_action: {
     readonly allowed: boolean;
@@ -570,7 +595,11 @@ export interface DecisionToolContents {
     readonly tracker_key?: string;
     readonly error?: string;
   };
-  readonly link_decisions: Warned & { readonly success: boolean; readonly edge?: DecisionEdge; readonly error?: string };
+  readonly link_decisions: Warned & {
+    readonly success: boolean;
+    readonly edge?: DecisionEdge;
+    readonly error?: string;
+  };
   readonly get_graph: {
     readonly centerId: string;
     readonly depth: number;
@@ -642,7 +671,12 @@ export interface DecisionImportReport {
   readonly imported: number;
   readonly skipped: number;
   /** What could not be used, with its place in the input. */
-  readonly errors: readonly { readonly path: string; readonly id?: string; readonly code: string; readonly message: string }[];
+  readonly errors: readonly {
+    readonly path: string;
+    readonly id?: string;
+    readonly code: string;
+    readonly message: string;
+  }[];
   readonly warnings?: readonly DecisionWarning[];
 }
 
@@ -651,7 +685,12 @@ export interface RulesAdded {
   readonly added: number;
   /** Ids that were there already; the first rule with an id stays. */
   readonly duplicates: readonly string[];
-  readonly errors: readonly { readonly path: string; readonly id?: string; readonly message: string; readonly position?: number }[];
+  readonly errors: readonly {
+    readonly path: string;
+    readonly id?: string;
+    readonly message: string;
+    readonly position?: number;
+  }[];
 }
 
 /** What to collect for a prompt. */

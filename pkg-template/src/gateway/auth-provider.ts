@@ -32,7 +32,11 @@ export function isChallenge({ status, headers }: Response): boolean {
 }
 
 /** Tells a provider of a response by which the SDK is about to begin a login. @internal */
-export async function tellChallenge(provider: object | undefined, response: Response, access_token: string | undefined): Promise<void> {
+export async function tellChallenge(
+  provider: object | undefined,
+  response: Response,
+  access_token: string | undefined,
+): Promise<void> {
   if (!isChallenge(response)) return;
   await (provider as GatewayAuthProvider | undefined)?.challenged?.(response.status as 401 | 403, access_token);
 }

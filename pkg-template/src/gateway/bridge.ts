@@ -11,7 +11,11 @@ const ANSWER_MS = 600_000;
 const MAX_QUESTIONS = 16;
 
 /** The capability that a request to a client needs. */
-const NEEDED: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
+const NEEDED: Readonly<Record<string, string>> = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+};
 
 /** Whether a client with these capabilities shows forms, or opens pages: one that says neither shows forms. */
 export function canElicit({ elicitation }: Fields, mode: unknown = "form"): boolean {
@@ -80,7 +84,12 @@ export class UpstreamCall {
 
   start(run: () => Promise<Fields>): void {
     this.#ended = undefined;
-    run().then((result) => (this.#ended = { result }), (error: unknown) => (this.#ended = { error })).finally(() => this.#wake?.());
+    run()
+      .then(
+        (result) => (this.#ended = { result }),
+        (error: unknown) => (this.#ended = { error }),
+      )
+      .finally(() => this.#wake?.());
   }
 
   /** Waits until the call has ended or, where the client cannot be asked, has questions. The request may be another one than before. */
@@ -96,7 +105,9 @@ export class UpstreamCall {
       this.#wake = undefined;
       signal.removeEventListener("abort", abort);
     }
-    return this.#ended ?? { questions: Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request])) };
+    return (
+      this.#ended ?? { questions: Object.fromEntries([...this.#questions].map(([key, { request }]) => [key, request])) }
+    );
   }
 
   /** Hands over what the client answered; questions that it did not answer stay open. */
@@ -111,7 +122,8 @@ export class UpstreamCall {
 
   cancel(reason: unknown): void {
     this.#abort.abort(reason);
-    for (const { refuse } of this.#questions.values()) refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the client does not answer any more"));
+    for (const { refuse } of this.#questions.values())
+      refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the client does not answer any more"));
     this.#questions.clear();
     this.#wake?.();
   }
@@ -120,25 +132,37 @@ export class UpstreamCall {
   async ask(request: McpRequest, signal: AbortSignal, onprogress?: (progress: Fields) => void): Promise<Fields> {
     const { client } = this;
     const needed = NEEDED[request.method];
-    if (needed === undefined) throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
+    if (needed === undefined)
+      throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
     const capabilities = client.capabilities(this.#context);
-    const isAble = needed === "elicitation" ? canElicit(capabilities, request.params?.["mode"]) : capabilities[needed] !== undefined;
+    const isAble =
+      needed === "elicitation" ? canElicit(capabilities, request.params?.["mode"]) : capabilities[needed] !== undefined;
     if (!isAble) {
       this.#lacking[needed] = {};
       throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
     }
     if (!client.is_modern) {
-      return this.#context.mcpReq.send(request, { timeout: ANSWER_MS, resetTimeoutOnProgress: true, signal, ...(onprogress && { onprogress }) });
+      return this.#context.mcpReq.send(request, {
+        timeout: ANSWER_MS,
+        resetTimeoutOnProgress: true,
+        signal,
+        ...(onprogress && { onprogress }),
+      });
     }
-    if (this.#questions.size >= MAX_QUESTIONS) throw new ContextWeaverError("QUOTA_EXCEEDED", "too many questions at a time");
+    if (this.#questions.size >= MAX_QUESTIONS)
+      throw new ContextWeaverError("QUOTA_EXCEEDED", "too many questions at a time");
     this.#asked += 1;
     const key = `question-${this.#asked}`;
     return new Promise((answer, refuse) => {
       this.#questions.set(key, { request: inResult(request), answer, refuse });
-      signal.addEventListener("abort", () => {
-        this.#questions.delete(key);
-        refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the server does not ask any more"));
-      }, { once: true });
+      signal.addEventListener(
+        "abort",
+        () => {
+          this.#questions.delete(key);
+          refuse(new this.#sdk.ProtocolError(INTERNAL_ERROR, "the server does not ask any more"));
+        },
+        { once: true },
+      );
       this.#wake?.();
     });
   }
@@ -148,7 +172,11 @@ export class UpstreamCall {
     const { mcpReq } = this.#context;
     if (mcpReq.signal.aborted) return;
     if (this.client.is_modern) await mcpReq.log(level, data, logger);
-    else if (this.client.wants(String(level))) await mcpReq.notify({ method: "notifications/message", params: { level, data, ...(logger !== undefined && { logger }) } });
+    else if (this.client.wants(String(level)))
+      await mcpReq.notify({
+        method: "notifications/message",
+        params: { level, data, ...(logger !== undefined && { logger }) },
+      });
   }
 
   /** Tells the client something about its request. */

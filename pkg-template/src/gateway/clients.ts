@@ -51,7 +51,14 @@ export class GatewayClients {
   /** A client that stays: a connection over standard input and output, or a session of Streamable HTTP. */
   join(caller: string, is_modern: boolean): ClientFront {
     this.#count += 1;
-    const front = new ClientFront(this.#host, { is_modern, is_passing: false, caller, key: `${this.#count}#${caller}`, results: this.#sessions.open(caller), headers: {} });
+    const front = new ClientFront(this.#host, {
+      is_modern,
+      is_passing: false,
+      caller,
+      key: `${this.#count}#${caller}`,
+      results: this.#sessions.open(caller),
+      headers: {},
+    });
     this.#fronts.add(front);
     return front;
   }
@@ -68,7 +75,11 @@ export class GatewayClients {
   passing(caller: string, headers: FrontClient["headers"], called?: string | null): ClientFront {
     const results = this.#shared.get(caller) ?? this.#sessions.open(caller);
     this.#shared.set(caller, results);
-    return new ClientFront(this.#host, { is_modern: true, is_passing: true, caller, key: this.#keyOf(caller, headers), results, headers }, called);
+    return new ClientFront(
+      this.#host,
+      { is_modern: true, is_passing: true, caller, key: this.#keyOf(caller, headers), results, headers },
+      called,
+    );
   }
 
   /**
@@ -100,7 +111,12 @@ export class GatewayClients {
   }
 
   /** Has upstreams tell of resources as long as a caller listens. */
-  async listen(caller: string, uris: readonly string[], headers: FrontClient["headers"], signal: AbortSignal): Promise<void> {
+  async listen(
+    caller: string,
+    uris: readonly string[],
+    headers: FrontClient["headers"],
+    signal: AbortSignal,
+  ): Promise<void> {
     const listened = this.#modern.get(caller)?.listened;
     if (!listened) return;
     for (const uri of new Set(uris)) {
@@ -138,7 +154,8 @@ export class GatewayClients {
   /** Tells one client that it sees other tools than before. */
   toolsChanged(front: ClientFront): void {
     const { client, server } = front;
-    if (this.#fronts.has(front)) void server.notification({ method: "notifications/tools/list_changed" }).catch(this.#host.onError);
+    if (this.#fronts.has(front))
+      void server.notification({ method: "notifications/tools/list_changed" }).catch(this.#host.onError);
     else this.#modern.get(client.caller)?.handler.bus.publish({ kind: "tools_list_changed" });
   }
 
@@ -148,10 +165,12 @@ export class GatewayClients {
     if (method === "notifications/resources/updated") {
       const known = String(params["uri"]);
       for (const front of this.#fronts) {
-        for (const uri of front.subscribed(known, connection)) void front.server.notification({ method, params: { ...params, uri } }).catch(onError);
+        for (const uri of front.subscribed(known, connection))
+          void front.server.notification({ method, params: { ...params, uri } }).catch(onError);
       }
       for (const { handler, listened } of this.#modern.values()) {
-        for (const [uri, { front }] of listened) if (front.subscribed(known, connection).includes(uri)) handler.bus.publish({ kind: "resource_updated", uri });
+        for (const [uri, { front }] of listened)
+          if (front.subscribed(known, connection).includes(uri)) handler.bus.publish({ kind: "resource_updated", uri });
       }
       return;
     }
@@ -163,7 +182,9 @@ export class GatewayClients {
     if (LISTS_CHANGED.test(method)) return;
     if (method === TASK_STATUS) {
       for (const [id, { caller }] of this.#host.tasks.named(connection.server, String(params["taskId"]))) {
-        for (const front of this.#fronts) if (!front.client.is_modern && front.client.caller === caller) void front.server.notification({ method, params: { ...params, taskId: id } }).catch(onError);
+        for (const front of this.#fronts)
+          if (!front.client.is_modern && front.client.caller === caller)
+            void front.server.notification({ method, params: { ...params, taskId: id } }).catch(onError);
       }
       return;
     }
@@ -172,10 +193,16 @@ export class GatewayClients {
   }
 
   /** Answers a request of an upstream: whoever it works for is asked. */
-  asked(connection: UpstreamConnection, request: McpRequest, signal: AbortSignal, onprogress?: (progress: Fields) => void): Promise<Fields> {
+  asked(
+    connection: UpstreamConnection,
+    request: McpRequest,
+    signal: AbortSignal,
+    onprogress?: (progress: Fields) => void,
+  ): Promise<Fields> {
     const call = callOf(connection);
     if (call) return call.ask(request, signal, onprogress);
-    const [front, ...others] = connection.inFlight.size > 0 ? [] : this.#of(connection).filter(({ client }) => !client.is_modern);
+    const [front, ...others] =
+      connection.inFlight.size > 0 ? [] : this.#of(connection).filter(({ client }) => !client.is_modern);
     if (front && others.length === 0) return front.server.request(request, { signal, timeout: 600_000 });
     const message = `nobody can be told to answer \`${request.method}\`: ${connection.inFlight.size > 0 ? "calls of several clients are under way" : "no call is under way"}`;
     return Promise.reject(new this.#host.sdk.ProtocolError(METHOD_NOT_FOUND, message));
@@ -196,12 +223,15 @@ export class GatewayClients {
     }
     const fronts = connection.inFlight.size > 0 ? [] : this.#of(connection);
     if (fronts.length !== 1) this.undelivered += 1;
-    else if (fronts[0]?.client.wants(String(params["level"])) === true) void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
+    else if (fronts[0]?.client.wants(String(params["level"])) === true)
+      void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
   }
 
   /** The clients that a connection serves. */
   #of(connection: UpstreamConnection): ClientFront[] {
-    return [...this.#fronts].filter(({ client }) => connection.session === undefined || connection.session === client.key);
+    return [...this.#fronts].filter(
+      ({ client }) => connection.session === undefined || connection.session === client.key,
+    );
   }
 }
 

@@ -46,16 +46,26 @@ export function readServers(documents: readonly ConfigDocument[], environment: E
   const [first, ...others] = failures;
   if (config.servers.length > 0) return config;
   if (first === undefined) {
-    const hint = 'such as {"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}}}';
-    throw new ContextWeaverError("MISSING_FIELD", "there is no server in `mcpServers` or `servers`", { path: "/mcpServers", hint });
+    const hint =
+      'such as {"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]}}}';
+    throw new ContextWeaverError("MISSING_FIELD", "there is no server in `mcpServers` or `servers`", {
+      path: "/mcpServers",
+      hint,
+    });
   }
   if (others.length === 0) throw first;
   const { code, message, path, hint = "" } = first;
-  throw new ContextWeaverError(code, message, { path, hint: `${hint}${hint && "; "}${others.length} more cannot be used, either: \`contextweaver gateway doctor\` says why` });
+  throw new ContextWeaverError(code, message, {
+    path,
+    hint: `${hint}${hint && "; "}${others.length} more cannot be used, either: \`contextweaver gateway doctor\` says why`,
+  });
 }
 
 /** The same with no server, where none can be used, and with what is wrong with those that are left out. @internal */
-export function examineServers(documents: readonly ConfigDocument[], environment: Environment): ServersConfig & { readonly failures: readonly ContextWeaverError[] } {
+export function examineServers(
+  documents: readonly ConfigDocument[],
+  environment: Environment,
+): ServersConfig & { readonly failures: readonly ContextWeaverError[] } {
   const warnings: ConfigWarning[] = [];
   const failures: ContextWeaverError[] = [];
   const found = new Map<string, Found>();
@@ -65,7 +75,8 @@ export function examineServers(documents: readonly ConfigDocument[], environment
     within(file, documents.length, () => {
       const { gateway: options, ...rest } = objectAt(value, "");
       for (const table of tablesOf(rest, file, warnings)) {
-        for (const [name, written] of Object.entries(table.servers)) entries.push({ file, name, written, path: `${table.path}/${token(name)}` });
+        for (const [name, written] of Object.entries(table.servers))
+          entries.push({ file, name, written, path: `${table.path}/${token(name)}` });
       }
       if (options === undefined) return;
       const json = encode(options, "/gateway");
@@ -80,7 +91,9 @@ export function examineServers(documents: readonly ConfigDocument[], environment
   const names = namesOf(entries);
   for (const entry of entries) {
     try {
-      within(entry.file, documents.length, () => addServer({ found, warnings, environment, legal: names.get(entry.name) ?? entry.name, ...entry }));
+      within(entry.file, documents.length, () =>
+        addServer({ found, warnings, environment, legal: names.get(entry.name) ?? entry.name, ...entry }),
+      );
     } catch (error) {
       // Which of two is meant is for nobody to guess.
       if (!(error instanceof ContextWeaverError) || error.code === "DUPLICATE_ID") throw error;
@@ -88,7 +101,12 @@ export function examineServers(documents: readonly ConfigDocument[], environment
       warnings.push(leftOut(entry, error));
     }
   }
-  return { servers: [...found.values()].map(({ config }) => config), ...(gateway && { gateway: gateway.value }), warnings, failures };
+  return {
+    servers: [...found.values()].map(({ config }) => config),
+    ...(gateway && { gateway: gateway.value }),
+    warnings,
+    failures,
+  };
 }
 
 /** A server as it stands in a document. */
@@ -134,15 +152,23 @@ function addServer({ found, warnings, environment, file, name, legal, written, p
   const warn = (warning: Omit<ConfigWarning, "file">): void => void own.push({ file, ...warning });
   const read = new ServerReader(legal, objectAt(written, path), path, expansion, warn).read();
   const config = legal === name ? read : { ...read, configured_name: name };
-  if (legal !== name) warn({ code: "RENAMED", path, message: `the server \`${shown(name)}\` is called \`${legal}\` here`, hint: "its tools carry the name: letters, digits, `_`, `.` and `-`, at most 64" });
+  if (legal !== name)
+    warn({
+      code: "RENAMED",
+      path,
+      message: `the server \`${shown(name)}\` is called \`${legal}\` here`,
+      hint: "its tools carry the name: letters, digits, `_`, `.` and `-`, at most 64",
+    });
   warnings.push(...own);
   const json = canonical(config);
   const other = found.get(name);
   if (other === undefined) {
-    if (found.size >= MAX_SERVERS) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_SERVERS} servers`, { path });
+    if (found.size >= MAX_SERVERS)
+      throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_SERVERS} servers`, { path });
     found.set(name, { config: concealed(config, expansion), file, json });
   } else if (other.json !== json) {
-    const where = other.file === file ? `twice in \`${shown(file)}\`` : `in \`${shown(other.file)}\` and in \`${shown(file)}\``;
+    const where =
+      other.file === file ? `twice in \`${shown(file)}\`` : `in \`${shown(other.file)}\` and in \`${shown(file)}\``;
     const message = `the server \`${token(name)}\` stands ${where}, with different settings`;
     throw new ContextWeaverError("DUPLICATE_ID", message, { path, hint: "rename one of them, or remove it" });
   }
@@ -151,13 +177,19 @@ function addServer({ found, warnings, environment, file, name, legal, written, p
 /** The same text for the same settings, whatever the order of their fields. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === "object" && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+    typeof inner === "object" && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
   );
 }
 
 function checkName(name: string, path: string): void {
   if (name.trim() === "" || name.length > 128 || /[\p{Cc}\p{Cs}]/u.test(name)) {
-    throw new ContextWeaverError("INVALID_INPUT", "a server has a name of 1 to 128 characters, none of them a control character", { path });
+    throw new ContextWeaverError(
+      "INVALID_INPUT",
+      "a server has a name of 1 to 128 characters, none of them a control character",
+      { path },
+    );
   }
 }
 
@@ -170,7 +202,8 @@ interface Table {
 function tablesOf(document: Record<string, unknown>, file: string, warnings: ConfigWarning[]): Table[] {
   const tables: Table[] = [];
   for (const table of TABLES) {
-    if (document[table] !== undefined) tables.push({ path: `/${table}`, servers: objectAt(document[table], `/${table}`) });
+    if (document[table] !== undefined)
+      tables.push({ path: `/${table}`, servers: objectAt(document[table], `/${table}`) });
   }
   // The settings of VS Code have them one level deeper; the same name is used otherwise by others.
   const { mcp } = document;
@@ -182,7 +215,13 @@ function tablesOf(document: Record<string, unknown>, file: string, warnings: Con
   for (const name of Object.keys(document)) {
     const meant = [...TABLES, "mcp", "inputs"].includes(name) ? undefined : nearest(name, [...TABLES, "gateway"]);
     if (meant === undefined) continue;
-    warnings.push({ code: "UNKNOWN_FIELD", file, path: `/${token(name)}`, message: `unknown field \`${token(name)}\``, hint: `did you mean \`${meant}\`?` });
+    warnings.push({
+      code: "UNKNOWN_FIELD",
+      file,
+      path: `/${token(name)}`,
+      message: `unknown field \`${token(name)}\``,
+      hint: `did you mean \`${meant}\`?`,
+    });
   }
   return tables;
 }

@@ -38,7 +38,11 @@ export interface ServerMessage {
 
 /** What a connection tells. Nothing that is thrown here gets out of it. */
 export interface ConnectionEvents {
-  onRequest(connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
+  onRequest(
+    connection: UpstreamConnection,
+    request: ServerMessage,
+    options: { readonly signal: AbortSignal },
+  ): Promise<JsonObject>;
   onNotification(connection: UpstreamConnection, notification: ServerMessage): void;
   onReady(connection: UpstreamConnection): void;
   onLost(connection: UpstreamConnection, failure: UpstreamFailure): void;

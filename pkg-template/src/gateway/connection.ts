@@ -20,7 +20,12 @@ import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
 
 /** What we can do for a server, whoever the client is: one that cannot is answered with an error when it is asked. */
-const CAPABILITIES = { sampling: { tools: {}, context: {} }, elicitation: { form: {}, url: {} }, roots: { listChanged: true }, extensions: { [UI]: VIEWS } };
+const CAPABILITIES = {
+  sampling: { tools: {}, context: {} },
+  elicitation: { form: {}, url: {} },
+  roots: { listChanged: true },
+  extensions: { [UI]: VIEWS },
+};
 /** Requests under way on one connection. */
 const MAX_IN_FLIGHT = 1_000;
 /** Questions of a server that are not answered yet. */
@@ -47,7 +52,9 @@ const OLDER: PriorDiscovery = { kind: "legacy" };
 /** Results are taken as they come: they are checked where they are used, and a field nobody knows yet is no reason to lose them. */
 const ANY_RESULT = { "~standard": { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value }) } };
 /** The runtime checks results against the schemas of tools, with a budget; the SDK would compile them. */
-const NO_VALIDATOR = { getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }) };
+const NO_VALIDATOR = {
+  getValidator: () => (input: unknown) => ({ valid: true, data: input, errorMessage: undefined }),
+};
 
 /** What the SDK says of a message of a program that is larger than its buffer. */
 const TOO_LARGE = /exceeded maximum size/i;
@@ -88,7 +95,12 @@ export class UpstreamConnection {
   dropped = 0;
 
   /** Made by `Upstream.connection`. @internal */
-  constructor(settings: ConnectionSettings, key: string, session: string | undefined, forwarded: Readonly<Record<string, string>>) {
+  constructor(
+    settings: ConnectionSettings,
+    key: string,
+    session: string | undefined,
+    forwarded: Readonly<Record<string, string>>,
+  ) {
     this.#settings = settings;
     [this.server, this.key, this.session, this.#forwarded] = [settings.config.name, key, session, forwarded];
     this.usedAt = settings.now();
@@ -136,7 +148,11 @@ export class UpstreamConnection {
   }
 
   /** Attempts that failed since the last success, the last failure, and when it is tried again. @internal */
-  get trouble(): { readonly failures: number; readonly failure: UpstreamFailure | undefined; readonly retryAt: number } {
+  get trouble(): {
+    readonly failures: number;
+    readonly failure: UpstreamFailure | undefined;
+    readonly retryAt: number;
+  } {
     return { failures: this.#failures, failure: this.#failure, retryAt: this.#retryAt };
   }
 
@@ -160,8 +176,10 @@ export class UpstreamConnection {
         const failure = withLimit(this.#failureOf(error, signal), timeout_ms);
         if (round > 0 || live === undefined || signal?.aborted) throw new UpstreamError(failure);
         // The server has not even looked at a request of a session it has forgotten.
-        if (noteOf(error)?.isGone) this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
-        else if (!mayBeForgotten(failure) || !(await this.#renewed(live, failure)) || !isRefused(failure)) throw new UpstreamError(failure);
+        if (noteOf(error)?.isGone)
+          this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
+        else if (!mayBeForgotten(failure) || !(await this.#renewed(live, failure)) || !isRefused(failure))
+          throw new UpstreamError(failure);
       }
     }
   }
@@ -171,7 +189,8 @@ export class UpstreamConnection {
    * saying so by 404. Tells whether there is another one now.
    */
   #renewed(live: Live, failure: UpstreamFailure): Promise<boolean> {
-    if (live.link.transport.sessionId === undefined || awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) return Promise.resolve(false);
+    if (live.link.transport.sessionId === undefined || awaitedLogin(this.#settings.auth_provider)?.is_blocking === true)
+      return Promise.resolve(false);
     this.#renewing ??= this.#renew(live, failure).finally(() => (this.#renewing = undefined));
     return this.#renewing;
   }
@@ -205,10 +224,19 @@ export class UpstreamConnection {
     return awaited === undefined ? failure : { ...failure, message: loginMessage(awaited) };
   }
 
-  async #send(live: Live, method: string, params: JsonObject, options: UpstreamRequestOptions, timeout: number): Promise<JsonObject> {
+  async #send(
+    live: Live,
+    method: string,
+    params: JsonObject,
+    options: UpstreamRequestOptions,
+    timeout: number,
+  ): Promise<JsonObject> {
     const { signal, onprogress, meta, context } = options;
     if (this.#inFlight.size >= MAX_IN_FLIGHT) throw this.#unavailable(`${MAX_IN_FLIGHT} requests are under way`);
-    const all: JsonObject = meta === undefined ? { ...params } : { ...params, _meta: { ...(params["_meta"] as JsonObject | undefined), ...meta } };
+    const all: JsonObject =
+      meta === undefined
+        ? { ...params }
+        : { ...params, _meta: { ...(params["_meta"] as JsonObject | undefined), ...meta } };
     const call: CallRef = { id: (this.#calls += 1), method, params: all, context };
     this.#inFlight.add(call);
     this.usedAt = this.#settings.now();
@@ -216,16 +244,30 @@ export class UpstreamConnection {
       timeout,
       allowInputRequired: true,
       ...(signal && { signal }),
-      ...(onprogress && { onprogress: guarded(onprogress), resetTimeoutOnProgress: true, maxTotalTimeout: timeout * MOST_TIMEOUTS }),
+      ...(onprogress && {
+        onprogress: guarded(onprogress),
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: timeout * MOST_TIMEOUTS,
+      }),
     };
     try {
       const isModern = live.client.getProtocolEra() === "modern";
-      const tool = method === "tools/call" && live.link.kind === "http" && isModern ? this.#settings.mirrored(String(all["name"])) : undefined;
+      const tool =
+        method === "tools/call" && live.link.kind === "http" && isModern
+          ? this.#settings.mirrored(String(all["name"]))
+          : undefined;
       // Without the schema of its output, so that the SDK checks nothing and throws nothing away.
       const result = await unlessLost(live, () =>
         tool
-          ? live.client.callTool(withRounded(all) as never, { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never)
-          : live.client.request({ method: isModern ? sentAs(method) : method, params: all }, ANY_RESULT as never, how as never),
+          ? live.client.callTool(
+              withRounded(all) as never,
+              { ...how, toolDefinition: { name: tool["name"], inputSchema: tool["inputSchema"] } } as never,
+            )
+          : live.client.request(
+              { method: isModern ? sentAs(method) : method, params: all },
+              ANY_RESULT as never,
+              how as never,
+            ),
       );
       this.#failures = 0;
       if (typeof result === "object" && result !== null && !Array.isArray(result)) return asGiven(result as JsonObject);
@@ -266,7 +308,12 @@ export class UpstreamConnection {
     const { signal } = options;
     try {
       const { client } = await this.#connectedIn(this.#settings.connect_timeout_ms, signal);
-      if (client.getProtocolEra() !== "modern") throw new UpstreamError({ kind: "rpc", code: METHOD_NOT_FOUND, message: "the server has no subscriptions/listen" });
+      if (client.getProtocolEra() !== "modern")
+        throw new UpstreamError({
+          kind: "rpc",
+          code: METHOD_NOT_FOUND,
+          message: "the server has no subscriptions/listen",
+        });
       return await client.listen(filter, { timeout: this.#settings.connect_timeout_ms, ...(signal && { signal }) });
     } catch (error) {
       throw new UpstreamError(failureOf(error, this.#settings.secrets, signal));
@@ -282,7 +329,12 @@ export class UpstreamConnection {
       await live.client.ping({ timeout });
     } catch (error) {
       const failure = failureOf(error, this.#settings.secrets);
-      if (failure.kind !== "rpc") this.#lose(attempt, { ...failure, kind: "unavailable", message: `the server does not answer a ping: ${failure.message}` });
+      if (failure.kind !== "rpc")
+        this.#lose(attempt, {
+          ...failure,
+          kind: "unavailable",
+          message: `the server does not answer a ping: ${failure.message}`,
+        });
     }
   }
 
@@ -300,10 +352,17 @@ export class UpstreamConnection {
     if (this.#closed.signal.aborted) throw this.#unavailable("the connection was closed");
     const awaited = awaitedLogin(this.#settings.auth_provider);
     // Another attempt would only begin another login.
-    if (awaited?.is_blocking === true) throw new UpstreamError((this.#failure = { kind: "http", status: UNAUTHORIZED, message: loginMessage(awaited) }));
+    if (awaited?.is_blocking === true)
+      throw new UpstreamError((this.#failure = { kind: "http", status: UNAUTHORIZED, message: loginMessage(awaited) }));
     const wait = this.#retryAt - this.#settings.now();
     if (isPatient && wait > 0) {
-      if (wait > PATIENCE_MS) throw new UpstreamError({ kind: "unavailable", message: "the server is not connected", ...this.#failure, retry_after_ms: wait });
+      if (wait > PATIENCE_MS)
+        throw new UpstreamError({
+          kind: "unavailable",
+          message: "the server is not connected",
+          ...this.#failure,
+          retry_after_ms: wait,
+        });
       await new Promise((done) => setTimeout(done, wait));
     }
     const attempt = this.#next();
@@ -367,18 +426,34 @@ export class UpstreamConnection {
     try {
       return await this.#handshake(attempt, is_sse, isOlder);
     } catch (error) {
-      if (isOlder || config.transport.type === "stdio" || this.isClosed || !mayFailForTheProbe(this.#failureOf(error))) throw error;
+      if (isOlder || config.transport.type === "stdio" || this.isClosed || !mayFailForTheProbe(this.#failureOf(error)))
+        throw error;
       if (awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) throw error;
       return this.#handshake(attempt, is_sse, true);
     }
   }
 
   async #handshake(attempt: number, is_sse: boolean, isOlder: boolean): Promise<Live> {
-    const { config, sdk, learned, auth_provider, max_message_bytes, connect_timeout_ms: timeout, probe_timeout_ms, client_info, now } = this.#settings;
+    const {
+      config,
+      sdk,
+      learned,
+      auth_provider,
+      max_message_bytes,
+      connect_timeout_ms: timeout,
+      probe_timeout_ms,
+      client_info,
+      now,
+    } = this.#settings;
     const client = new sdk.client.Client(client_info, {
       capabilities: CAPABILITIES,
       jsonSchemaValidator: NO_VALIDATOR,
-      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(probe_timeout_ms, timeout, config.transport.type === "stdio" ? timeout : HTTP_PROBE_MS) } },
+      versionNegotiation: {
+        mode: "auto",
+        probe: {
+          timeoutMs: Math.min(probe_timeout_ms, timeout, config.transport.type === "stdio" ? timeout : HTTP_PROBE_MS),
+        },
+      },
       inputRequired: { autoFulfill: false },
     } as never) as SdkClient;
     const link = await openLink(config, {
@@ -400,17 +475,22 @@ export class UpstreamConnection {
       this.#erred(attempt, error);
     };
     client.onclose = () => this.#lose(attempt, this.#ended(link, lastError));
-    client.fallbackRequestHandler = ((request: ServerMessage, context: Context) => this.#serve(request, context)) as never;
-    client.fallbackNotificationHandler = ((notification: ServerMessage) => Promise.resolve(this.#hear(notification))) as never;
+    client.fallbackRequestHandler = ((request: ServerMessage, context: Context) =>
+      this.#serve(request, context)) as never;
+    client.fallbackNotificationHandler = ((notification: ServerMessage) =>
+      Promise.resolve(this.#hear(notification))) as never;
     try {
       const connecting = client.connect(link.transport as never, { timeout, ...(isOlder && { prior: OLDER }) });
-      await within(connecting, timeout, this.#closed.signal, () => this.#unavailable(`the server did not answer within ${timeout} ms`, "timeout"));
+      await within(connecting, timeout, this.#closed.signal, () =>
+        this.#unavailable(`the server did not answer within ${timeout} ms`, "timeout"),
+      );
     } catch (error) {
       this.#end(live);
       // A connection that was cut is told by what cut it.
       const failure = failureOf(error, this.#settings.secrets);
       const said = endOf(link.transport) ?? ((link.stderr?.bytes ?? 0) > 0 ? failure.message : undefined);
-      if (failure.kind === "unavailable" && link.kind === "stdio" && said !== undefined) throw new UpstreamError({ ...failure, message: this.#withStderr(said, link) });
+      if (failure.kind === "unavailable" && link.kind === "stdio" && said !== undefined)
+        throw new UpstreamError({ ...failure, message: this.#withStderr(said, link) });
       throw error;
     }
     answersLast(link.transport);
@@ -426,7 +506,10 @@ export class UpstreamConnection {
   }
 
   #tooLarge(): UpstreamFailure {
-    return { kind: "malformed", message: `the server sent a message larger than ${this.#settings.max_message_bytes} bytes` };
+    return {
+      kind: "malformed",
+      message: `the server sent a message larger than ${this.#settings.max_message_bytes} bytes`,
+    };
   }
 
   #withStderr(message: string, link: Link): string {
@@ -462,7 +545,10 @@ export class UpstreamConnection {
   #erred(attempt: number, { message }: Error): void {
     if (TOO_LARGE.test(message)) return this.#lose(attempt, this.#tooLarge());
     if (!overrun(this.#malformed, MAX_MALFORMED, 10_000, this.#settings.now())) return;
-    this.#lose(attempt, { kind: "malformed", message: `the server sent ${MAX_MALFORMED} messages that are none of the protocol` });
+    this.#lose(attempt, {
+      kind: "malformed",
+      message: `the server sent ${MAX_MALFORMED} messages that are none of the protocol`,
+    });
   }
 
   /** Gives up a connection, and says so once. */
@@ -481,10 +567,14 @@ export class UpstreamConnection {
     const { backoff, now, random } = this.#settings;
     this.#failure = failure;
     this.#failures += 1;
-    this.#retryAt = now() + Math.max(backoffMs(backoff, this.#failures - 1) * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
+    this.#retryAt =
+      now() + Math.max(backoffMs(backoff, this.#failures - 1) * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
   }
 
-  #end({ client, link, waiting }: Live, failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" }): void {
+  #end(
+    { client, link, waiting }: Live,
+    failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" },
+  ): void {
     client.onclose = undefined;
     // What a program goes on to send would be read until it has ended, which it is given seconds for.
     if (failure.kind === "malformed") killed(link);
@@ -534,7 +624,10 @@ export class UpstreamConnection {
 /** Says of a request that took too long how long it had, and where that is set. */
 function withLimit(failure: UpstreamFailure, timeout_ms: number): UpstreamFailure {
   if (failure.kind !== "timeout") return failure;
-  return { ...failure, message: `${failure.message} after ${timeout_ms} ms: \`timeout_ms\` in the server's entry allows more` };
+  return {
+    ...failure,
+    message: `${failure.message} after ${timeout_ms} ms: \`timeout_ms\` in the server's entry allows more`,
+  };
 }
 
 function guarded(onprogress: (progress: Progress) => void): (progress: Progress) => void {

@@ -35,7 +35,10 @@ export class SessionEvents {
     return this.#events.get(id)?.stream;
   }
 
-  async replayEventsAfter(id: string, { send }: { send: (id: string, message: object) => Promise<void> }): Promise<string> {
+  async replayEventsAfter(
+    id: string,
+    { send }: { send: (id: string, message: object) => Promise<void> },
+  ): Promise<string> {
     const stream = this.#events.get(id)?.stream;
     if (stream === undefined) throw new Error("the event is not known any more");
     let isAfter = false;

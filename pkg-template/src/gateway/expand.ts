@@ -11,7 +11,8 @@ const WRITTEN = /\$\{([^{}]*)\}/g;
 /** The name, and what stands for a variable that is not set or empty. */
 const VARIABLE = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
 /** What VS Code would ask the user for, or find out. */
-const OF_EDITOR = /^(?:input:|command:|config:|workspaceFolder|file|relativeFile|cwd$|lineNumber|selectedText|execPath$|pathSeparator$|\/$)/;
+const OF_EDITOR =
+  /^(?:input:|command:|config:|workspaceFolder|file|relativeFile|cwd$|lineNumber|selectedText|execPath$|pathSeparator$|\/$)/;
 
 /** Expands variables, and keeps which they were. @internal */
 export class Expansion {
@@ -49,7 +50,12 @@ export class Expansion {
       if (value === undefined && otherwise === undefined) throw this.#missing(name, path);
       const chosen = otherwise !== undefined && !value ? otherwise : (value ?? "");
       left -= chosen.length;
-      if (left < 0) throw new ContextWeaverError("TOO_LARGE", `with its variables, a text is longer than ${MAX_EXPANDED} characters`, { path });
+      if (left < 0)
+        throw new ContextWeaverError(
+          "TOO_LARGE",
+          `with its variables, a text is longer than ${MAX_EXPANDED} characters`,
+          { path },
+        );
       if (chosen !== "") this.#values.set(chosen, `\${${name}}`);
       return chosen;
     });
@@ -71,14 +77,19 @@ export class Expansion {
     const meant = nearest(name, set.slice(0, 2_000));
     const other = `set it, or write \${${name}:-default}`;
     const hint = meant === undefined ? other : `did you mean \`${meant}\`? Otherwise ${other}`;
-    return new ContextWeaverError("NOT_FOUND", `the environment variable \`${name.slice(0, 80)}\` is not set`, { path, hint });
+    return new ContextWeaverError("NOT_FOUND", `the environment variable \`${name.slice(0, 80)}\` is not set`, {
+      path,
+      hint,
+    });
   }
 }
 
 function ofEditor(inner: string, path: string): ContextWeaverError {
   const [kind = ""] = inner.split(":");
   const isInput = inner.startsWith("input:");
-  const hint = isInput ? "there is nobody to ask here: take an environment variable, such as ${MY_KEY}" : "write the path or value, or take an environment variable, such as ${HOME}";
+  const hint = isInput
+    ? "there is nobody to ask here: take an environment variable, such as ${MY_KEY}"
+    : "write the path or value, or take an environment variable, such as ${HOME}";
   const what = isInput ? "an input that VS Code asks for" : `\`\${${kind.slice(0, 40)}}\`, which only an editor knows`;
   return new ContextWeaverError("UNSUPPORTED", `the text needs ${what}`, { path, hint });
 }

@@ -54,7 +54,8 @@ export function extensionsOf(declared: ReadonlyMap<string, Fields>, has_views: b
       const given = extensions[id];
       if (typeof given !== "object" || given === null) continue;
       const merged = (all[id] ??= {});
-      for (const [name, value] of Object.entries(given as Fields)) if (merged[name] === undefined || value === true) merged[name] = value;
+      for (const [name, value] of Object.entries(given as Fields))
+        if (merged[name] === undefined || value === true) merged[name] = value;
     }
   }
   return Object.keys(all).length > 0 ? all : undefined;
@@ -66,9 +67,13 @@ export function registerExtensions(server: SdkServer, host: ExtensionHost): void
     for (const [method, kind] of Object.entries(methods)) {
       server.setRequestHandler(method, { params: ANY }, async (params, context) => {
         await host.started();
-        const having = [...host.declared()].filter(([, extensions]) => extensions[id] !== undefined).map(([name]) => name);
+        const having = [...host.declared()]
+          .filter(([, extensions]) => extensions[id] !== undefined)
+          .map(([name]) => name);
         if (having.length === 0) throw host.error(METHOD_NOT_FOUND, `no server has the extension ${id}`);
-        const result = await (kind === "list" ? page(host, having, method, params, context) : first(host, having, method, params, context));
+        const result = await (kind === "list"
+          ? page(host, having, method, params, context)
+          : first(host, having, method, params, context));
         return host.is_modern && CACHED.includes(method) ? { ...NOT_CACHED, ...result } : result;
       });
     }
@@ -76,7 +81,13 @@ export function registerExtensions(server: SdkServer, host: ExtensionHost): void
 }
 
 /** A page of one server's list; the next one is of the next server when that has come to its end. */
-async function page(host: ExtensionHost, having: readonly string[], method: string, { cursor, ...params }: Fields, context: RequestContext): Promise<Fields> {
+async function page(
+  host: ExtensionHost,
+  having: readonly string[],
+  method: string,
+  { cursor, ...params }: Fields,
+  context: RequestContext,
+): Promise<Fields> {
   const [start = "", within] = cursor === undefined ? [having[0]] : placeOf(cursor, host);
   const begin = having.indexOf(start);
   if (begin === -1) throw host.error(INVALID_PARAMS, "this cursor is not one of the gateway, or its server has gone");
@@ -84,8 +95,18 @@ async function page(host: ExtensionHost, having: readonly string[], method: stri
   for (const [place, name] of having.entries()) {
     if (place < begin) continue;
     try {
-      const { nextCursor, ...result } = await host.pass(name, method, { ...params, ...(place === begin && within !== undefined && { cursor: within }) }, context);
-      const after = typeof nextCursor === "string" ? [name, nextCursor] : having[place + 1] === undefined ? undefined : [having[place + 1]];
+      const { nextCursor, ...result } = await host.pass(
+        name,
+        method,
+        { ...params, ...(place === begin && within !== undefined && { cursor: within }) },
+        context,
+      );
+      const after =
+        typeof nextCursor === "string"
+          ? [name, nextCursor]
+          : having[place + 1] === undefined
+            ? undefined
+            : [having[place + 1]];
       return { ...result, ...(after && { nextCursor: JSON.stringify(after) }) };
     } catch (error) {
       // What one server cannot list is no reason to hide what the others have.
@@ -99,7 +120,8 @@ async function page(host: ExtensionHost, having: readonly string[], method: stri
 function placeOf(cursor: unknown, host: ExtensionHost): readonly [string, string?] {
   try {
     const place = JSON.parse(String(cursor)) as unknown;
-    if (Array.isArray(place) && place.length <= 2 && place.every((part) => typeof part === "string")) return place as unknown as [string, string?];
+    if (Array.isArray(place) && place.length <= 2 && place.every((part) => typeof part === "string"))
+      return place as unknown as [string, string?];
   } catch {
     // Said below.
   }
@@ -107,7 +129,13 @@ function placeOf(cursor: unknown, host: ExtensionHost): readonly [string, string
 }
 
 /** The answer of the first server that has what is asked for. */
-async function first(host: ExtensionHost, having: readonly string[], method: string, params: Fields, context: RequestContext): Promise<Fields> {
+async function first(
+  host: ExtensionHost,
+  having: readonly string[],
+  method: string,
+  params: Fields,
+  context: RequestContext,
+): Promise<Fields> {
   try {
     return await firstKnown(having, (name) => host.pass(name, method, params, context));
   } catch (error) {

@@ -67,7 +67,9 @@ export function maskedText(text: string, secrets: readonly string[], most = MAX_
 
 /** The same for each text of what a server has sent. @internal */
 export function maskedValue(value: JsonValue, secrets: readonly string[]): JsonValue {
-  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => (typeof inner === "string" ? maskedText(inner, secrets) : inner)) as JsonValue;
+  return JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
+    typeof inner === "string" ? maskedText(inner, secrets) : inner,
+  ) as JsonValue;
 }
 
 /** The words of the SDK where nobody can register by a request. */
@@ -86,7 +88,10 @@ export function failureOf(error: unknown, secrets: readonly string[], signal?: A
   const message = maskedText(note?.limit ?? messageOf(thrown), secrets);
   // The SDK has asked for the protocol's revision, and wraps what came of that.
   if (thrown.code === "ERA_NEGOTIATION_FAILED" && statusOf(thrown) === undefined && note === undefined) {
-    return { ...(thrown.cause === undefined ? { kind: "unavailable" } : failureOf(thrown.cause, secrets, signal)), message };
+    return {
+      ...(thrown.cause === undefined ? { kind: "unavailable" } : failureOf(thrown.cause, secrets, signal)),
+      message,
+    };
   }
   if (signal?.aborted) return { kind: "cancelled", message: "the call was cancelled" };
   if (note?.limit !== undefined) return { kind: "malformed", message };
@@ -95,16 +100,20 @@ export function failureOf(error: unknown, secrets: readonly string[], signal?: A
   const retry = note?.retry_after_ms === undefined ? {} : { retry_after_ms: note.retry_after_ms };
   const status = note?.status ?? statusOf(thrown);
   if (status !== undefined) return { kind: "http", status, message: `HTTP ${status}: ${message}`, ...retry };
-  if (thrown.name === "UnauthorizedError") return { kind: "http", status: 401, message: `HTTP 401: ${message}`, ...retry };
+  if (thrown.name === "UnauthorizedError")
+    return { kind: "http", status: 401, message: `HTTP 401: ${message}`, ...retry };
   if (note !== undefined) return { kind: "unavailable", message };
-  if (typeof code === "number" && Number.isSafeInteger(code)) return { kind: "rpc", code, message, ...(data !== undefined && { data: data as JsonValue }) };
+  if (typeof code === "number" && Number.isSafeInteger(code))
+    return { kind: "rpc", code, message, ...(data !== undefined && { data: data as JsonValue }) };
   if (typeof code === "string") {
     if (TIMEOUTS.includes(code)) return { kind: "timeout", message };
     if (GONE.includes(code) || isSystemCode(code)) return { kind: "unavailable", message };
     if (MALFORMED.includes(code)) return { kind: "malformed", message };
   }
-  if (thrown.name === "SyntaxError" || thrown.name === "ZodError" || thrown.name === "$ZodError") return { kind: "malformed", message: "the server sent what is no message of the protocol" };
-  if (thrown.name === "TypeError" && /fetch|network|terminated/i.test(thrown.message ?? "")) return { kind: "unavailable", message };
+  if (thrown.name === "SyntaxError" || thrown.name === "ZodError" || thrown.name === "$ZodError")
+    return { kind: "malformed", message: "the server sent what is no message of the protocol" };
+  if (thrown.name === "TypeError" && /fetch|network|terminated/i.test(thrown.message ?? ""))
+    return { kind: "unavailable", message };
   if (thrown.name === "SseError" || thrown.message === "Not connected") return { kind: "unavailable", message };
   return { kind: "other", message };
 }
@@ -117,7 +126,8 @@ function isSystemCode(code: string): boolean {
 /** What an error says, with what its causes add: those of `fetch` say nothing themselves. */
 function messageOf({ message, cause, code }: Thrown): string {
   let said = message || "the request failed";
-  if (NO_REGISTRATION.test(said)) return `${said}: register the gateway there by hand, and name the client in \`oauth.client_id\` of its entry`;
+  if (NO_REGISTRATION.test(said))
+    return `${said}: register the gateway there by hand, and name the client in \`oauth.client_id\` of its entry`;
   if (code === "ENOENT") return `${said}: there is no such program, or no such folder to run it in`;
   let inner = cause;
   for (let level = 0; level < MAX_CAUSES && typeof inner === "object" && inner !== null; level += 1) {
@@ -131,7 +141,8 @@ function messageOf({ message, cause, code }: Thrown): string {
 
 /** The status that an error of the SDK carries. */
 function statusOf({ data, code, name }: Thrown): number | undefined {
-  const ofSdk = typeof code === "string" && typeof data === "object" && data !== null ? (data as Thrown).status : undefined;
+  const ofSdk =
+    typeof code === "string" && typeof data === "object" && data !== null ? (data as Thrown).status : undefined;
   const status = name === "SseError" ? code : ofSdk;
   return typeof status === "number" && status >= 400 && status <= 599 ? status : undefined;
 }

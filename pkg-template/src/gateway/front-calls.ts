@@ -30,8 +30,22 @@ export class FrontCalls {
   readonly #toolsChanged: () => void;
 
   /** `toolsChanged` hears when the client sees other tools after a call. */
-  constructor(host: FrontHost, client: ServedClient, rounds: FrontRounds, upstream: FrontUpstream, tasks: FrontTasks, toolsChanged: () => void) {
-    [this.#host, this.#client, this.#rounds, this.#upstream, this.#tasks, this.#toolsChanged] = [host, client, rounds, upstream, tasks, toolsChanged];
+  constructor(
+    host: FrontHost,
+    client: ServedClient,
+    rounds: FrontRounds,
+    upstream: FrontUpstream,
+    tasks: FrontTasks,
+    toolsChanged: () => void,
+  ) {
+    [this.#host, this.#client, this.#rounds, this.#upstream, this.#tasks, this.#toolsChanged] = [
+      host,
+      client,
+      rounds,
+      upstream,
+      tasks,
+      toolsChanged,
+    ];
   }
 
   async begin({ params = {} }: McpRequest, context: RequestContext): Promise<Fields> {
@@ -78,15 +92,29 @@ export class FrontCalls {
   }
 
   /** Has the user confirm a call, by a form without fields. */
-  async #confirm({ call, message }: { readonly call: number; readonly message: string }, context: RequestContext, task: unknown): Promise<Fields> {
+  async #confirm(
+    { call, message }: { readonly call: number; readonly message: string },
+    context: RequestContext,
+    task: unknown,
+  ): Promise<Fields> {
     const asking = this.#upstream.call(context);
     const resume = (then: RequestContext): Promise<Fields> => {
       const answer = then.mcpReq.inputResponses?.[CONFIRM] as Fields | undefined;
       return this.#take(this.#host.runtime.confirmCall(call, answer?.["action"] === "accept", Date.now()), then, task);
     };
     asking.signal.addEventListener("abort", () => this.#host.runtime.cancelCall(call), { once: true });
-    const form = { message, requestedSchema: { type: "object", properties: {} }, ...(this.#client.is_modern && { mode: "form" }) };
-    return this.#closing(call, () => this.#rounds.ask({ call: asking, resume }, { [CONFIRM]: { method: "elicitation/create", params: form } }, context));
+    const form = {
+      message,
+      requestedSchema: { type: "object", properties: {} },
+      ...(this.#client.is_modern && { mode: "form" }),
+    };
+    return this.#closing(call, () =>
+      this.#rounds.ask(
+        { call: asking, resume },
+        { [CONFIRM]: { method: "elicitation/create", params: form } },
+        context,
+      ),
+    );
   }
 
   /** Runs a part of a call, which is not open any more when that fails. */
@@ -107,7 +135,13 @@ export class FrontCalls {
     const send = (answers?: Fields): void => {
       const envelope = this.#client.envelope(context);
       const params = { name: about.tool, arguments: about.arguments, ...this.#tasks.wanted(about, task), ...answers };
-      call.start(() => this.#upstream.send(about.server, call, "tools/call", params, { meta: about.meta, envelope, watched: watchedOf(context) }));
+      call.start(() =>
+        this.#upstream.send(about.server, call, "tools/call", params, {
+          meta: about.meta,
+          envelope,
+          watched: watchedOf(context),
+        }),
+      );
     };
     const proceed = (now: RequestContext): Promise<Fields> => this.#closing(about.call, () => run(now));
     const run = async (now: RequestContext): Promise<Fields> => {
@@ -122,7 +156,11 @@ export class FrontCalls {
           return begun && "task" in begun ? begun.task : this.#finish(about, begun?.result ?? progress.result, now);
         }
         if (!("error" in progress)) continue;
-        const after = runtime.failCall({ call: about.call, failure: failureOf(progress.error, []), random: Math.random() });
+        const after = runtime.failCall({
+          call: about.call,
+          failure: failureOf(progress.error, []),
+          random: Math.random(),
+        });
         if (!("retry" in after)) return this.#take(after, now);
         await pause(after.retry.after_ms, call.signal);
         send();
@@ -138,7 +176,12 @@ export class FrontCalls {
   #lacking(call: UpstreamCall, progress: CallProgress): Error | undefined {
     const { lacking } = call;
     if (lacking === undefined || !this.#client.is_modern) return undefined;
-    const said = "error" in progress ? failureOf(progress.error, []).message : "result" in progress && progress.result["isError"] === true ? textOf(progress.result) : undefined;
+    const said =
+      "error" in progress
+        ? failureOf(progress.error, []).message
+        : "result" in progress && progress.result["isError"] === true
+          ? textOf(progress.result)
+          : undefined;
     if (said === undefined) return undefined;
     const message = `the server asked for ${Object.keys(lacking).join(", ")}, which the client has not declared: ${maskedText(said, [])}`;
     return protocolError(this.#host, MISSING_CAPABILITY, message, { requiredCapabilities: lacking });
@@ -155,9 +198,16 @@ export class FrontCalls {
     const { digested, measured } = kept;
     watchedOf(context)?.measured(digested);
     const reply = about.keeps_reply && { reply: digested.result as JsonObject };
-    const { meta, changed } = this.#host.runtime.finishCall({ call: about.call, ...reply, measured, now_ms: Date.now() });
+    const { meta, changed } = this.#host.runtime.finishCall({
+      call: about.call,
+      ...reply,
+      measured,
+      now_ms: Date.now(),
+    });
     if (changed.tools) this.#toolsChanged();
-    return meta ? { ...digested.result, _meta: { ...(digested.result["_meta"] as Fields | undefined), ...meta } } : digested.result;
+    return meta
+      ? { ...digested.result, _meta: { ...(digested.result["_meta"] as Fields | undefined), ...meta } }
+      : digested.result;
   }
 }
 

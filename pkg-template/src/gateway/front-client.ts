@@ -39,7 +39,14 @@ export class ServedClient implements FrontClient {
 
   /** `server` is the one that it talks to. */
   constructor(client: FrontClient, server: SdkServer) {
-    ({ is_modern: this.is_modern, is_passing: this.is_passing, caller: this.caller, key: this.key, results: this.results, headers: this.headers } = client);
+    ({
+      is_modern: this.is_modern,
+      is_passing: this.is_passing,
+      caller: this.caller,
+      key: this.key,
+      results: this.results,
+      headers: this.headers,
+    } = client);
     this.#server = server;
   }
 
@@ -56,7 +63,9 @@ export class ServedClient implements FrontClient {
   /** What an upstream of revision 2026-07-28 is told that the client can do: for one of the earlier revisions the gateway waits for tasks. */
   #capabilities(context: RequestContext): Fields {
     const told = this.capabilities(context);
-    return this.is_modern ? told : { ...told, extensions: { ...(told["extensions"] as Fields | undefined), [TASKS]: {} } };
+    return this.is_modern
+      ? told
+      : { ...told, extensions: { ...(told["extensions"] as Fields | undefined), [TASKS]: {} } };
   }
 
   /** What the client calls itself. */
@@ -83,6 +92,12 @@ export class ServedClient implements FrontClient {
     const { is_modern, caller, key: session } = this;
     const client = clientOf(is_modern ? envelope?.[CLIENT_INFO] : this.#server.getClientVersion());
     const version = is_modern ? envelope?.[PROTOCOL_VERSION] : this.#server.getNegotiatedProtocolVersion();
-    return { caller, session, ...(client && { client }), ...(typeof version === "string" && { protocol_version: version }), meta: _meta };
+    return {
+      caller,
+      session,
+      ...(client && { client }),
+      ...(typeof version === "string" && { protocol_version: version }),
+      meta: _meta,
+    };
   }
 }

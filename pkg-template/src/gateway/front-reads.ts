@@ -33,7 +33,12 @@ export class FrontReads {
     return this.ofResource(uri, async ({ server, uri: known }) => {
       const result = await this.#upstream.pass(server, "resources/read", { uri: known }, context);
       const problem = await this.#host.skills.problem(server, known, result);
-      if (problem !== undefined) throw protocolError(this.#host, INTERNAL_ERROR, `the file is not what the entry of its skill says: it ${problem}`);
+      if (problem !== undefined)
+        throw protocolError(
+          this.#host,
+          INTERNAL_ERROR,
+          `the file is not what the entry of its skill says: it ${problem}`,
+        );
       const answer = known === uri ? result : renamed(result, known, uri);
       return isAnswer(answer) ? this.#told(server, uri, mendedContents(answer, uri)) : answer;
     });
@@ -42,7 +47,13 @@ export class FrontReads {
   /** What is done with a resource at the first server that knows it. */
   async ofResource<T>(uri: string, run: (place: ResourcePlace) => Promise<T>): Promise<T> {
     const places = this.#having(uri);
-    if (places.length === 0) throw protocolError(this.#host, this.#client.is_modern ? INVALID_PARAMS : RESOURCE_NOT_FOUND, "Resource not found", { uri });
+    if (places.length === 0)
+      throw protocolError(
+        this.#host,
+        this.#client.is_modern ? INVALID_PARAMS : RESOURCE_NOT_FOUND,
+        "Resource not found",
+        { uri },
+      );
     try {
       return await firstKnown(places, run);
     } catch (error) {
@@ -69,11 +80,22 @@ export class FrontReads {
     try {
       if (ref["type"] === "ref/prompt") {
         const found = this.#prompt(String(ref["name"]));
-        if (found) return await this.#upstream.pass(found.server, "completion/complete", { ...params, ref: { ...ref, name: found.name } }, context);
+        if (found)
+          return await this.#upstream.pass(
+            found.server,
+            "completion/complete",
+            { ...params, ref: { ...ref, name: found.name } },
+            context,
+          );
       } else {
         for (const { server, uri } of this.#having(String(ref["uri"]))) {
           try {
-            return await this.#upstream.pass(server, "completion/complete", { ...params, ref: { ...ref, uri } }, context);
+            return await this.#upstream.pass(
+              server,
+              "completion/complete",
+              { ...params, ref: { ...ref, uri } },
+              context,
+            );
           } catch (error) {
             if (!isUnknown(error)) throw error;
           }
@@ -115,7 +137,12 @@ function isAnswer({ resultType }: Fields): boolean {
 function renamed(result: Fields, known: string, uri: string): Fields {
   const { contents } = result;
   if (!Array.isArray(contents)) return result;
-  return { ...result, contents: (contents as readonly (Fields | null)[]).map((content) => (content?.["uri"] === known ? { ...content, uri } : content)) };
+  return {
+    ...result,
+    contents: (contents as readonly (Fields | null)[]).map((content) =>
+      content?.["uri"] === known ? { ...content, uri } : content,
+    ),
+  };
 }
 
 /** What the runtime finds; nothing where there is no such thing. */

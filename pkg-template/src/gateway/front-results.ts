@@ -15,10 +15,18 @@ const STRUCTURED = "contextweaver/structured_content";
 export type ResultOf = Pick<ForwardedCall, "server" | "tool" | "arguments" | "app" | "result_tokens" | "result_chars">;
 
 /** A result that was kept, or what the client is told where that could not be. */
-export type KeptResult = { readonly digested: DigestedResult; readonly measured: MeasuredResult } | { readonly refusal: Fields; readonly code: string };
+export type KeptResult =
+  | { readonly digested: DigestedResult; readonly measured: MeasuredResult }
+  | { readonly refusal: Fields; readonly code: string };
 
 /** Keeps a result, and says what the client gets of it. Of one that cannot be kept it is told that the tool has run. */
-export async function keptResult(host: FrontHost, client: ServedClient, about: ResultOf, result: Fields, context: RequestContext): Promise<KeptResult> {
+export async function keptResult(
+  host: FrontHost,
+  client: ServedClient,
+  about: ResultOf,
+  result: Fields,
+  context: RequestContext,
+): Promise<KeptResult> {
   const { server, tool: name, arguments: given, app, result_tokens: tokens, result_chars: chars } = about;
   const capabilities = client.capabilities(context);
   const { experimental } = capabilities as { readonly experimental?: Fields };
@@ -26,13 +34,22 @@ export async function keptResult(host: FrontHost, client: ServedClient, about: R
   // A host that has no views reads structured content as a model does.
   const whole = app === "only" ? "result" : app === "view" && showsViews(capabilities) ? "structured" : undefined;
   try {
-    const digested = await client.results.digest({ name, arguments: given, server, result, whole, most: { tokens, chars }, is_once }, host.onError);
+    const digested = await client.results.digest(
+      { name, arguments: given, server, result, whole, most: { tokens, chars }, is_once },
+      host.onError,
+    );
     return { digested, measured: measuredOf(digested, result) };
   } catch (error) {
     host.onError(error);
     const code = ContextWeaverError.is(error) ? error.code : "INTERNAL";
     const message = `the tool has run, and its result could not be kept: ${failureOf(error, []).message}`;
-    return { code, refusal: { content: [{ type: "text", text: JSON.stringify({ error: code, message, path: name, retryable: false }) }], isError: true } };
+    return {
+      code,
+      refusal: {
+        content: [{ type: "text", text: JSON.stringify({ error: code, message, path: name, retryable: false }) }],
+        isError: true,
+      },
+    };
   }
 }
 

@@ -48,7 +48,11 @@ export class FrontRounds {
   }
 
   /** A result by which the client learns what it must answer first. */
-  async ask(asking: Pick<WaitingCall, "call" | "resume">, inputRequests: Readonly<Record<string, McpRequest>>, context: RequestContext): Promise<Fields> {
+  async ask(
+    asking: Pick<WaitingCall, "call" | "resume">,
+    inputRequests: Readonly<Record<string, McpRequest>>,
+    context: RequestContext,
+  ): Promise<Fields> {
     const key = crypto.randomUUID();
     const watched = watchedOf(context);
     // Nobody waits for its end then.
@@ -67,10 +71,12 @@ export class FrontRounds {
     proceed: (context: RequestContext) => Promise<Fields>,
   ): Promise<Fields | undefined> {
     if ("questions" in progress) return this.ask({ call, resume: proceed }, progress.questions, context);
-    const again = (answers: (then: RequestContext) => Fields | undefined) => (then: RequestContext): Promise<Fields> => {
-      send(answers(then));
-      return proceed(then);
-    };
+    const again =
+      (answers: (then: RequestContext) => Fields | undefined) =>
+      (then: RequestContext): Promise<Fields> => {
+        send(answers(then));
+        return proceed(then);
+      };
     if ("result" in progress) {
       const { resultType, inputRequests, requestState } = progress.result;
       if (resultType !== "input_required") return undefined;
@@ -81,8 +87,13 @@ export class FrontRounds {
     const { code, data } = failureOf(progress.error, []);
     if (code !== URL_ELICITATION_REQUIRED || !this.#client.is_modern) return undefined;
     const pages = ((data as Fields | undefined)?.["elicitations"] ?? []) as readonly Fields[];
-    const requests = pages.map(({ message, url }, at) => [`page-${at + 1}`, { method: "elicitation/create", params: { mode: "url", message, url } }] as const);
-    return requests.length > 0 ? this.ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context) : undefined;
+    const requests = pages.map(
+      ({ message, url }, at) =>
+        [`page-${at + 1}`, { method: "elicitation/create", params: { mode: "url", message, url } }] as const,
+    );
+    return requests.length > 0
+      ? this.ask({ call, resume: again(() => undefined) }, Object.fromEntries(requests), context)
+      : undefined;
   }
 }
 
@@ -97,7 +108,11 @@ export function answersOf({ mcpReq: { inputResponses } }: RequestContext): Field
 }
 
 /** Runs a request of a call that hooks may be told of. */
-function watchedRun(watched: WatchedCall | undefined, context: RequestContext, run: () => Promise<Fields>): Promise<Fields> {
+function watchedRun(
+  watched: WatchedCall | undefined,
+  context: RequestContext,
+  run: () => Promise<Fields>,
+): Promise<Fields> {
   if (!watched) return run();
   watching.set(context, watched);
   return watched.during(context.mcpReq.signal, run);

@@ -44,10 +44,17 @@ export class FrontTasks {
 
   /** Takes the requests that are about tasks. */
   register(server: SdkServer): void {
-    const on = (method: string, run: (params: Fields, context: RequestContext) => Promise<Fields>): void => server.setRequestHandler(method, { params: ANY }, (params, context) => run(params, context));
+    const on = (method: string, run: (params: Fields, context: RequestContext) => Promise<Fields>): void =>
+      server.setRequestHandler(method, { params: ANY }, (params, context) => run(params, context));
     if (this.#client.is_modern) {
-      on("tasks/get", async (params, context) => detailed(params["taskId"] as string, await this.#current(params, context)));
-      on("tasks/update", (params, context) => this.#passed("tasks/update", params, context, { inputResponses: params["inputResponses"] ?? context.mcpReq.inputResponses ?? {} }));
+      on("tasks/get", async (params, context) =>
+        detailed(params["taskId"] as string, await this.#current(params, context)),
+      );
+      on("tasks/update", (params, context) =>
+        this.#passed("tasks/update", params, context, {
+          inputResponses: params["inputResponses"] ?? context.mcpReq.inputResponses ?? {},
+        }),
+      );
       on("tasks/cancel", (params, context) => this.#passed("tasks/cancel", params, context));
       return;
     }
@@ -65,15 +72,42 @@ export class FrontTasks {
   }
 
   /** A call that became a task: a task of the client, or what comes of it. Nothing where the result is none. */
-  async begun(about: ForwardedCall, result: Fields, asked: unknown, call: UpstreamCall, context: RequestContext): Promise<{ readonly task: Fields } | { readonly result: Fields } | undefined> {
+  async begun(
+    about: ForwardedCall,
+    result: Fields,
+    asked: unknown,
+    call: UpstreamCall,
+    context: RequestContext,
+  ): Promise<{ readonly task: Fields } | { readonly result: Fields } | undefined> {
     const isExtension = result["resultType"] === "task";
     const given = (isExtension ? result : result["task"]) as Fields | undefined;
-    if (typeof given !== "object" || given === null || typeof given["taskId"] !== "string" || (!isExtension && result["content"] !== undefined)) return undefined;
-    const knows = isExtension ? this.#client.is_modern && this.#declares(context) : !this.#client.is_modern && typeof asked === "object" && asked !== null;
+    if (
+      typeof given !== "object" ||
+      given === null ||
+      typeof given["taskId"] !== "string" ||
+      (!isExtension && result["content"] !== undefined)
+    )
+      return undefined;
+    const knows = isExtension
+      ? this.#client.is_modern && this.#declares(context)
+      : !this.#client.is_modern && typeof asked === "object" && asked !== null;
     if (!knows) return { result: await this.#waited(about, given["taskId"], stateOf(given), call, context) };
     const { server, tool, arguments: args, app, result_tokens, result_chars } = about;
-    const limits = { ...(app && { app }), ...(result_tokens !== undefined && { result_tokens }), ...(result_chars !== undefined && { result_chars }) };
-    const task: GatewayTask = { caller: this.#client.caller, server, task: given["taskId"], tool, arguments: args, ...limits, state: stateOf(given), since: Date.now() };
+    const limits = {
+      ...(app && { app }),
+      ...(result_tokens !== undefined && { result_tokens }),
+      ...(result_chars !== undefined && { result_chars }),
+    };
+    const task: GatewayTask = {
+      caller: this.#client.caller,
+      server,
+      task: given["taskId"],
+      tool,
+      arguments: args,
+      ...limits,
+      state: stateOf(given),
+      since: Date.now(),
+    };
     this.#host.runtime.cancelCall(about.call);
     const id = await this.#host.tasks.add(task);
     return { task: isExtension ? { ...wire(id, task), resultType: "task" } : asResult(flat(id, task)) };
@@ -87,7 +121,9 @@ export class FrontTasks {
   /** The task that a request names. */
   #task({ taskId }: Fields, context: RequestContext): GatewayTask {
     if (this.#client.is_modern && !this.#declares(context)) {
-      throw protocolError(this.#host, MISSING_CAPABILITY, `the client has not declared ${TASKS}`, { requiredCapabilities: { extensions: { [TASKS]: {} } } });
+      throw protocolError(this.#host, MISSING_CAPABILITY, `the client has not declared ${TASKS}`, {
+        requiredCapabilities: { extensions: { [TASKS]: {} } },
+      });
     }
     const task = typeof taskId === "string" ? this.#host.tasks.find(taskId, this.#client.caller) : undefined;
     if (!task) throw protocolError(this.#host, INVALID_PARAMS, "the task is not known");
@@ -116,11 +152,18 @@ export class FrontTasks {
   }
 
   /** What the client gets of a task that has ended. */
-  async #end(task: GatewayTask, status: string, said: Fields, context: RequestContext): Promise<GatewayTask["end"] | undefined> {
+  async #end(
+    task: GatewayTask,
+    status: string,
+    said: Fields,
+    context: RequestContext,
+  ): Promise<GatewayTask["end"] | undefined> {
     if (status === "cancelled") return undefined;
     if (status === "failed" && typeof said["error"] === "object") {
       const { code, message } = said["error"] as Fields;
-      return { error: { code: typeof code === "number" ? code : INTERNAL_ERROR, message: maskedText(String(message), []) } };
+      return {
+        error: { code: typeof code === "number" ? code : INTERNAL_ERROR, message: maskedText(String(message), []) },
+      };
     }
     let result: Fields;
     try {
@@ -137,18 +180,42 @@ export class FrontTasks {
     const kept = await keptResult(this.#host, this.#client, task, result, context);
     if ("refusal" in kept) return kept.refusal;
     const { server, tool } = task;
-    this.#host.runtime.finishTask({ session: this.#client.key, server, tool, measured: kept.measured, now_ms: Date.now() });
+    this.#host.runtime.finishTask({
+      session: this.#client.key,
+      server,
+      tool,
+      measured: kept.measured,
+      now_ms: Date.now(),
+    });
     const { resultType: _, ...own } = kept.digested.result;
     return own;
   }
 
   /** Asks the server of a task. */
-  async #ask({ server, task }: Pick<GatewayTask, "server" | "task">, method: string, context: RequestContext, more: Fields = {}): Promise<Fields> {
+  async #ask(
+    { server, task }: Pick<GatewayTask, "server" | "task">,
+    method: string,
+    context: RequestContext,
+    more: Fields = {},
+  ): Promise<Fields> {
     const call = this.#upstream.call(context);
-    call.start(() => this.#upstream.send(server, call, method, { taskId: task, ...more }, { envelope: this.#client.envelope(context), watched: undefined }));
+    call.start(() =>
+      this.#upstream.send(
+        server,
+        call,
+        method,
+        { taskId: task, ...more },
+        { envelope: this.#client.envelope(context), watched: undefined },
+      ),
+    );
     const progress = await call.next(context);
     if ("result" in progress) return progress.result;
-    throw toldError(this.#host, "error" in progress ? progress.error : protocolError(this.#host, INTERNAL_ERROR, "the server asks what this client cannot answer"));
+    throw toldError(
+      this.#host,
+      "error" in progress
+        ? progress.error
+        : protocolError(this.#host, INTERNAL_ERROR, "the server asks what this client cannot answer"),
+    );
   }
 
   /** Passes a request of the extension on; its answer says nothing. */
@@ -169,7 +236,11 @@ export class FrontTasks {
       if (context.mcpReq.signal.aborted) break;
       task = await this.#current(params, context);
     }
-    if (task.end && "result" in task.end) return { ...task.end.result, _meta: { ...(task.end.result["_meta"] as Fields | undefined), [RELATED]: { taskId: id } } };
+    if (task.end && "result" in task.end)
+      return {
+        ...task.end.result,
+        _meta: { ...(task.end.result["_meta"] as Fields | undefined), [RELATED]: { taskId: id } },
+      };
     const { code, message } = task.end?.error ?? { code: INTERNAL_ERROR, message: `the task is ${task.state.status}` };
     throw protocolError(this.#host, code as number, message as string);
   }
@@ -177,7 +248,8 @@ export class FrontTasks {
   async #cancelled(params: Fields, context: RequestContext): Promise<Fields> {
     const id = params["taskId"] as string;
     const task = this.#task(params, context);
-    if (isTerminal(task.state.status)) throw protocolError(this.#host, INVALID_PARAMS, `the task is ${task.state.status} already`);
+    if (isTerminal(task.state.status))
+      throw protocolError(this.#host, INVALID_PARAMS, `the task is ${task.state.status} already`);
     const now: GatewayTask = { ...task, state: masked(stateOf(await this.#ask(task, "tasks/cancel", context))) };
     await this.#host.tasks.put(id, now);
     return flat(id, now);
@@ -187,16 +259,30 @@ export class FrontTasks {
     if (this.#client.is_modern) throw protocolError(this.#host, METHOD_NOT_FOUND, "Method not found");
     const all = this.#host.tasks.of(this.#client.caller);
     const start = cursor === undefined ? 0 : all.findIndex(([id]) => id === cursor);
-    if (start === -1) throw protocolError(this.#host, INVALID_PARAMS, "this cursor is not one of the gateway, or its task has gone");
+    if (start === -1)
+      throw protocolError(this.#host, INVALID_PARAMS, "this cursor is not one of the gateway, or its task has gone");
     const next = all[start + PAGE]?.[0];
-    return { tasks: all.slice(start, start + PAGE).map(([id, task]) => flat(id, task)), ...(next !== undefined && { nextCursor: next }) };
+    return {
+      tasks: all.slice(start, start + PAGE).map(([id, task]) => flat(id, task)),
+      ...(next !== undefined && { nextCursor: next }),
+    };
   }
 
   /** Waits for a task on behalf of a client that knows no tasks. */
-  async #waited({ server }: ForwardedCall, task: string, begun: GatewayTask["state"], call: UpstreamCall, context: RequestContext): Promise<Fields> {
+  async #waited(
+    { server }: ForwardedCall,
+    task: string,
+    begun: GatewayTask["state"],
+    call: UpstreamCall,
+    context: RequestContext,
+  ): Promise<Fields> {
     const { signal } = call;
     const place = { server, task };
-    const cancel = (): void => void this.#host.upstream(server).main.request("tasks/cancel", { taskId: task }).catch(() => undefined);
+    const cancel = (): void =>
+      void this.#host
+        .upstream(server)
+        .main.request("tasks/cancel", { taskId: task })
+        .catch(() => undefined);
     signal.addEventListener("abort", cancel, { once: true });
     try {
       let said: Fields = {};
@@ -208,10 +294,15 @@ export class FrontTasks {
         said = await this.#ask(place, "tasks/get", context);
         state = stateOf(said);
       }
-      if (state.status === "cancelled") throw protocolError(this.#host, INTERNAL_ERROR, "the server has cancelled the task");
+      if (state.status === "cancelled")
+        throw protocolError(this.#host, INTERNAL_ERROR, "the server has cancelled the task");
       if (state.status === "failed" && typeof said["error"] === "object") {
         const { code, message } = said["error"] as Fields;
-        throw protocolError(this.#host, typeof code === "number" ? code : INTERNAL_ERROR, maskedText(String(message), []));
+        throw protocolError(
+          this.#host,
+          typeof code === "number" ? code : INTERNAL_ERROR,
+          maskedText(String(message), []),
+        );
       }
       return (said["result"] as Fields | undefined) ?? (await this.#ask(place, "tasks/result", context));
     } finally {
@@ -227,7 +318,15 @@ function masked(state: GatewayTask["state"]): GatewayTask["state"] {
 /** A task in the extension, without what came of it. */
 function wire(taskId: string, { state }: GatewayTask): Fields {
   const { status, message, created: createdAt, updated: lastUpdatedAt, ttl: ttlMs, poll } = state;
-  return { taskId, status, ...(message !== undefined && { statusMessage: message }), createdAt, lastUpdatedAt, ttlMs, ...(poll !== undefined && { pollIntervalMs: poll }) };
+  return {
+    taskId,
+    status,
+    ...(message !== undefined && { statusMessage: message }),
+    createdAt,
+    lastUpdatedAt,
+    ttlMs,
+    ...(poll !== undefined && { pollIntervalMs: poll }),
+  };
 }
 
 /** The same with what came of it, or what its server wants to know. */
@@ -239,6 +338,13 @@ function detailed(id: string, task: GatewayTask): Fields {
 /** A task of 2025-11-25. */
 function flat(taskId: string, { state }: GatewayTask): Fields {
   const { status, message, created: createdAt, updated: lastUpdatedAt, ttl, poll } = state;
-  return { taskId, status, ...(message !== undefined && { statusMessage: message }), createdAt, lastUpdatedAt, ttl, ...(poll !== undefined && { pollInterval: poll }) };
+  return {
+    taskId,
+    status,
+    ...(message !== undefined && { statusMessage: message }),
+    createdAt,
+    lastUpdatedAt,
+    ttl,
+    ...(poll !== undefined && { pollInterval: poll }),
+  };
 }
-

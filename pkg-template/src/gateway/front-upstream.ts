@@ -33,45 +33,87 @@ export class FrontUpstream {
   call(context: RequestContext): UpstreamCall {
     const client = this.#client;
     const { is_modern } = client;
-    return new UpstreamCall(this.#host.sdk, { is_modern, session: client.session(context), capabilities: (now) => client.capabilities(now), wants: (level) => client.wants(level) }, context);
+    return new UpstreamCall(
+      this.#host.sdk,
+      {
+        is_modern,
+        session: client.session(context),
+        capabilities: (now) => client.capabilities(now),
+        wants: (level) => client.wants(level),
+      },
+      context,
+    );
   }
 
   /** The connection for a request. In a session each has credentials of its own: they are renewed, or of another user. */
   connection(upstream: Upstream, context?: RequestContext): UpstreamConnection {
     const { req: request, authInfo } = context?.http ?? {};
     // A server of the earlier revisions asks by its connection: whose call it is about is known if the connection is one client's.
-    const session = context === undefined || upstream.main.era === "modern" ? this.#client.key : this.#client.session(context);
+    const session =
+      context === undefined || upstream.main.era === "modern" ? this.#client.key : this.#client.session(context);
     return upstream.connection(session, request ? this.#host.forwarded(request, authInfo) : this.#client.headers);
   }
 
   /** Lists servers that are there for their users alone, as the client of a request sees them. */
   async introduce(context: RequestContext): Promise<void> {
     const { req: request, authInfo } = context.http ?? {};
-    if (request) await Promise.all(this.#host.perUser().map((upstream) => upstream.introduce(this.#client.key, this.#host.forwarded(request, authInfo))));
+    if (request)
+      await Promise.all(
+        this.#host
+          .perUser()
+          .map((upstream) => upstream.introduce(this.#client.key, this.#host.forwarded(request, authInfo))),
+      );
   }
 
-  async send(server: string, call: UpstreamCall, method: string, params: Fields, { meta, envelope, watched }: RequestMetadata): Promise<Fields> {
+  async send(
+    server: string,
+    call: UpstreamCall,
+    method: string,
+    params: Fields,
+    { meta, envelope, watched }: RequestMetadata,
+  ): Promise<Fields> {
     const upstream = this.#host.upstream(server);
     const connection = this.connection(upstream, call.context);
     const { onprogress, signal } = call;
     // Which revision it speaks is known then.
     await connection.connected({ signal });
     const send = (trace?: TraceContext): Promise<Fields> => {
-      const all = { ...(trace ? withTrace(meta, trace) : meta), ...(connection.era === "modern" && envelope) } as JsonObject;
-      return upstream.request(connection, method, params as JsonObject, { signal, meta: all, context: call, ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }) });
+      const all = {
+        ...(trace ? withTrace(meta, trace) : meta),
+        ...(connection.era === "modern" && envelope),
+      } as JsonObject;
+      return upstream.request(connection, method, params as JsonObject, {
+        signal,
+        meta: all,
+        context: call,
+        ...(onprogress && { onprogress: (progress) => onprogress({ ...progress }) }),
+      });
     };
     if (!watched) return send();
     const { protocolVersion: protocol_version } = connection;
     const name = params["name"];
-    return watched.upstream({ method: method as GatewayCallMethod, server, ...(typeof name === "string" && { name }), ...(protocol_version !== undefined && { protocol_version }) }, send);
+    return watched.upstream(
+      {
+        method: method as GatewayCallMethod,
+        server,
+        ...(typeof name === "string" && { name }),
+        ...(protocol_version !== undefined && { protocol_version }),
+      },
+      send,
+    );
   }
 
   /** Passes a request on and its result back, as they are. */
   async pass(server: string, method: string, params: Fields, context: RequestContext): Promise<Fields> {
     const call = this.call(context);
     const { inputResponses: _, requestState: __, _meta, ...own } = params;
-    const beside = { meta: this.#passing(context.mcpReq._meta ?? _meta), envelope: this.#client.envelope(context), watched: watchedOf(context) };
-    const send = (answers?: Fields): void => call.start(() => this.send(server, call, method, { ...own, ...answers }, beside));
+    const beside = {
+      meta: this.#passing(context.mcpReq._meta ?? _meta),
+      envelope: this.#client.envelope(context),
+      watched: watchedOf(context),
+    };
+    const send = (answers?: Fields): void =>
+      call.start(() => this.send(server, call, method, { ...own, ...answers }, beside));
     send(answersOf(context));
     const proceed = async (now: RequestContext): Promise<Fields> => {
       const progress = await call.next(now);

@@ -46,7 +46,8 @@ export class ClientFront {
     this.client = new ServedClient(client, this.server);
     const schema = typeof called === "string" ? host.schemaWithHeaders(client.key, client.caller, called) : undefined;
     // The SDK compares headers with arguments for tools that it knows. It is never the one to answer.
-    if (schema && typeof called === "string") this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
+    if (schema && typeof called === "string")
+      this.product.registerTool(called, { inputSchema: sdk.fromJsonSchema(schema) }, () => Promise.resolve({}));
     const rounds = new FrontRounds(host, this.client);
     const upstream = new FrontUpstream(host, this.client, rounds);
     const reads = new FrontReads(host, this.client, upstream);
@@ -54,7 +55,11 @@ export class ClientFront {
     tasks.register(this.server);
     this.#subscriptions = new FrontSubscriptions(host, reads, upstream);
     this.#registerLists(upstream);
-    this.#registerCalls(rounds, new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this)), reads);
+    this.#registerCalls(
+      rounds,
+      new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this)),
+      reads,
+    );
     registerExtensions(this.server, {
       declared: () => host.extensions(),
       started: () => host.started(),
@@ -100,7 +105,12 @@ export class ClientFront {
         await upstream.introduce(context);
         return read(context);
       });
-    list("tools/list", (context) => ({ tools: runtime.listTools(session, caller, { client: this.client.name(context), has_views: showsViews(this.client.capabilities(context)) }).tools }));
+    list("tools/list", (context) => ({
+      tools: runtime.listTools(session, caller, {
+        client: this.client.name(context),
+        has_views: showsViews(this.client.capabilities(context)),
+      }).tools,
+    }));
     list("resources/list", () => ({ resources: runtime.listResources(session, caller) }));
     list("resources/templates/list", () => ({ resourceTemplates: runtime.listResourceTemplates(session, caller) }));
     list("prompts/list", () => ({ prompts: runtime.listPrompts(session, caller) }));
@@ -108,7 +118,9 @@ export class ClientFront {
 
   #registerCalls(rounds: FrontRounds, calls: FrontCalls, reads: FrontReads): void {
     const inRounds = (method: GatewayCallMethod, begin: RequestHandler): void =>
-      this.server.setRequestHandler(method, (request, context) => rounds.run(method, context, () => begin(request, context)));
+      this.server.setRequestHandler(method, (request, context) =>
+        rounds.run(method, context, () => begin(request, context)),
+      );
     inRounds("tools/call", (request, context) => calls.begin(request, context));
     inRounds("resources/read", (request, context) => reads.resource(request, context));
     inRounds("prompts/get", (request, context) => reads.prompt(request, context));

@@ -58,7 +58,10 @@ export interface GatewaySdk {
 }
 
 /** What a gateway is made of. */
-export interface GatewayOptions extends GatewayHttpOptions, ResultSizeOptions, Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted" | "pins_lost" | "result_tokens"> {
+export interface GatewayOptions
+  extends GatewayHttpOptions,
+    ResultSizeOptions,
+    Omit<GatewayRuntimeOptions, "servers" | "pins" | "accepted" | "pins_lost" | "result_tokens"> {
   /** The servers as desktop clients and editors write them: `{ "files": { "command": "npx", "args": […] } }`. */
   readonly mcpServers?: Readonly<Record<string, unknown>>;
   /** The same as VS Code writes it. */
@@ -140,8 +143,33 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-const OWN = ["mcpServers", "servers", "env", "store", "manager", "context_tokens", "structured_content", "start_timeout_ms", "auth_provider", "sdk", "on_error", "on_server", "hooks", "debug"] as const;
-const HTTP = ["token", "authorize", "origins", "hosts", "path", "protected_resource", "max_body_bytes", "max_sessions", "session_idle_ms"] as const;
+const OWN = [
+  "mcpServers",
+  "servers",
+  "env",
+  "store",
+  "manager",
+  "context_tokens",
+  "structured_content",
+  "start_timeout_ms",
+  "auth_provider",
+  "sdk",
+  "on_error",
+  "on_server",
+  "hooks",
+  "debug",
+] as const;
+const HTTP = [
+  "token",
+  "authorize",
+  "origins",
+  "hosts",
+  "path",
+  "protected_resource",
+  "max_body_bytes",
+  "max_sessions",
+  "session_idle_ms",
+] as const;
 const START_MS = 5_000;
 const STATE_SECONDS = 600;
 
@@ -219,18 +247,36 @@ class RunningGateway {
     const options = fields(given) as GatewayOptions & Record<string, unknown>;
     const read = readBefore.get(given) ?? ofOptions(options);
     const warnings = [...read.warnings];
-    const servers = withIdentity(read.servers.filter(({ disabled }) => !disabled), options.authorize !== undefined, warnings);
+    const servers = withIdentity(
+      read.servers.filter(({ disabled }) => !disabled),
+      options.authorize !== undefined,
+      warnings,
+    );
     this.#options = options;
-    this.#http = Object.fromEntries(HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])));
+    this.#http = Object.fromEntries(
+      HTTP.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+    );
     checkAccess(this.#http);
     checkLogins(options.auth_provider, servers);
     this.#resultTokens = resultTokens(options);
     // What is said is a limit of all tools; the default is for those of which nobody says anything.
     const isSaid = options.result_tokens !== undefined || options.context_tokens !== undefined;
-    const rest = Object.fromEntries(Object.entries({ ...options, ...(isSaid && { result_tokens: this.#resultTokens }) }).filter(([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name)));
-    const legal = { ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }), ...(rest["tools"] !== undefined && { tools: withLegalKeys(rest["tools"], servers) }) };
+    const rest = Object.fromEntries(
+      Object.entries({ ...options, ...(isSaid && { result_tokens: this.#resultTokens }) }).filter(
+        ([name]) => !(OWN as readonly string[]).includes(name) && !(HTTP as readonly string[]).includes(name),
+      ),
+    );
+    const legal = {
+      ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }),
+      ...(rest["tools"] !== undefined && { tools: withLegalKeys(rest["tools"], servers) }),
+    };
     const made = runtimeOf({ ...rest, ...legal } as JsonObject, servers, warnings);
-    [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [made.runtime, made.options, made.servers, warnings];
+    [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [
+      made.runtime,
+      made.options,
+      made.servers,
+      warnings,
+    ];
     checkStructured(options.structured_content);
     this.#metaAllowed = options.meta_allow ?? ALL_TRACE_KEYS;
     const hooks = withLines(options.hooks, options.debug);
@@ -267,7 +313,11 @@ class RunningGateway {
   async reconnect(server: string): Promise<UpstreamReport> {
     const { upstreams } = await this.#started();
     const upstream = upstreams.get(server);
-    if (!upstream) throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, { path: "/server", hint: nearestHint(server, [...upstreams.keys()]) });
+    if (!upstream)
+      throw new ContextWeaverError("NOT_FOUND", `no server is called \`${server.slice(0, 100)}\``, {
+        path: "/server",
+        hint: nearestHint(server, [...upstreams.keys()]),
+      });
     await upstream.reconnect();
     return upstream.report();
   }
@@ -330,15 +380,33 @@ class RunningGateway {
     const sdk = (given?.server ?? (await imported("server"))) as ServerSdk;
     const client = (given?.client ?? (await imported("client"))) as UpstreamSdk["client"];
     const stdio = async (): Promise<object> => given?.client_stdio ?? imported("client/stdio");
-    const pins = store && (await PinStore.open(store, this.#servers.map(({ name }) => name)));
+    const pins =
+      store &&
+      (await PinStore.open(
+        store,
+        this.#servers.map(({ name }) => name),
+      ));
     const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
-    for (const { code, message } of kept?.findings ?? []) this.#onError(new ContextWeaverError(code as ErrorCode, message));
-    const tasks = new GatewayTasks(store && (await openRecords<JsonValue>(store.session("gateway-tasks"), { salvage: true })), this.#onError);
+    for (const { code, message } of kept?.findings ?? [])
+      this.#onError(new ContextWeaverError(code as ErrorCode, message));
+    const tasks = new GatewayTasks(
+      store && (await openRecords<JsonValue>(store.session("gateway-tasks"), { salvage: true })),
+      this.#onError,
+    );
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
-    const maskings = new Map(this.#servers.flatMap(({ name, redact }) => (redact === undefined ? [] : [[name, redact] as const])));
-    const sessions = new GatewaySessions({ store, manager, maskings, result_tokens: this.#resultTokens, drilldown, recall });
+    const maskings = new Map(
+      this.#servers.flatMap(({ name, redact }) => (redact === undefined ? [] : [[name, redact] as const])),
+    );
+    const sessions = new GatewaySessions({
+      store,
+      manager,
+      maskings,
+      result_tokens: this.#resultTokens,
+      drilldown,
+      recall,
+    });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
@@ -346,7 +414,10 @@ class RunningGateway {
       sdk,
       runtime,
       info: { name: "contextweaver-gateway", title: "contextweaver gateway", version: version() },
-      state: sdk.createRequestStateCodec<RoundState>({ key: crypto.getRandomValues(new Uint8Array(32)), ttlSeconds: STATE_SECONDS }),
+      state: sdk.createRequestStateCodec<RoundState>({
+        key: crypto.getRandomValues(new Uint8Array(32)),
+        ttlSeconds: STATE_SECONDS,
+      }),
       waiting: new PendingCalls(),
       subscriptions: new ResourceSubscriptions(),
       watch: this.#watch,
@@ -354,7 +425,9 @@ class RunningGateway {
       isOnce: this.#options.structured_content !== "both",
       schemaWithHeaders: (session, caller, name) => {
         const has_mirrored = [...upstreams.values()].some(({ listing }) => listing?.has_mirrored === true);
-        return has_mirrored ? withRounded(schemaOf(runtime.listTools(session, caller, { has_views: true }).tools, name)) : undefined;
+        return has_mirrored
+          ? withRounded(schemaOf(runtime.listTools(session, caller, { has_views: true }).tools, name))
+          : undefined;
       },
       upstream: (name) => {
         const upstream = upstreams.get(name);
@@ -370,7 +443,9 @@ class RunningGateway {
       toolsChanged: (front) => clients.toolsChanged(front),
       started: () => started,
       forwarded: ({ headers }, authInfo) => ({
-        ...Object.fromEntries(forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : []))),
+        ...Object.fromEntries(
+          forwarded.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? ""]] : [])),
+        ),
         ...amongHeaders(valuesIn(authInfo)),
       }),
       onError: this.#onError,
@@ -386,7 +461,8 @@ class RunningGateway {
         client_info: { name: "contextweaver-gateway", version: version() },
         auth_provider: this.#provider(config),
         host: {
-          onRequest: async (_, connection, request, { signal }) => (await clients.asked(connection, request, signal)) as JsonObject,
+          onRequest: async (_, connection, request, { signal }) =>
+            (await clients.asked(connection, request, signal)) as JsonObject,
           onNotification: (_, connection, notification) => clients.notified(connection, notification),
           onListing: (server, listing) => this.#listed(server, listing, clients, pins),
           onState: (server, state) => {
@@ -416,7 +492,16 @@ class RunningGateway {
       return (await endpoints(request as Request & SidecarRequest)) as Response;
     };
     const http = new GatewayHttp(
-      { sdk, clients, forwarded: host.forwarded, kept, started: host.started, stats: () => this.stats(), beside, onError: this.#onError },
+      {
+        sdk,
+        clients,
+        forwarded: host.forwarded,
+        kept,
+        started: host.started,
+        stats: () => this.stats(),
+        beside,
+        onError: this.#onError,
+      },
       this.#http,
     );
     return { host, clients, sessions, upstreams, http, pins, ready };
@@ -428,7 +513,9 @@ class RunningGateway {
     const provider: unknown = this.#options.auth_provider?.(name, transport.url);
     if (provider === undefined || provider === null) return undefined;
     if (typeof provider === "object") return provider;
-    throw new ContextWeaverError("CALLBACK_FAILED", `\`auth_provider\` returned no provider for \`${name}\``, { hint: "an OAuthClientProvider or AuthProvider of the SDK, or nothing" });
+    throw new ContextWeaverError("CALLBACK_FAILED", `\`auth_provider\` returned no provider for \`${name}\``, {
+      hint: "an OAuthClientProvider or AuthProvider of the SDK, or nothing",
+    });
   }
 
   /** Begins with the pins of an earlier run. Where some of them are lost, no tool without one is taken for new. */
@@ -493,7 +580,11 @@ class RunningGateway {
 }
 
 /** Makes the runtime. A server whose policy is none is left out, as long as another one is left. */
-function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: ConfigWarning[]): { readonly runtime: GatewayRuntime; readonly options: JsonObject; readonly servers: readonly ServerConfig[] } {
+function runtimeOf(
+  rest: JsonObject,
+  all: readonly ServerConfig[],
+  warnings: ConfigWarning[],
+): { readonly runtime: GatewayRuntime; readonly options: JsonObject; readonly servers: readonly ServerConfig[] } {
   let servers = all;
   for (;;) {
     const options = { ...rest, servers: servers.map((server) => runtimeServer(server, all)) };
@@ -503,14 +594,27 @@ function runtimeOf(rest: JsonObject, all: readonly ServerConfig[], warnings: Con
       const place = /^\/servers\/(\d+)\//.exec(ContextWeaverError.is(error) ? (error.path ?? "") : "")?.[1];
       const broken = place === undefined ? undefined : servers[Number(place)];
       if (broken === undefined || servers.length < 2 || !ContextWeaverError.is(error)) throw error;
-      warnings.push(leftOut({ file: "options", name: broken.configured_name ?? broken.name, written: undefined, path: `/servers/${place}` }, error));
+      warnings.push(
+        leftOut(
+          {
+            file: "options",
+            name: broken.configured_name ?? broken.name,
+            written: undefined,
+            path: `/servers/${place}`,
+          },
+          error,
+        ),
+      );
       servers = servers.filter((server) => server !== broken);
     }
   }
 }
 
 /** What the runtime is told of a server. */
-function runtimeServer({ name, policy, include_tools, exclude_tools, tools, result_tokens }: ServerConfig, all: readonly ServerConfig[]): JsonObject {
+function runtimeServer(
+  { name, policy, include_tools, exclude_tools, tools, result_tokens }: ServerConfig,
+  all: readonly ServerConfig[],
+): JsonObject {
   return {
     name,
     ...(include_tools && { include_tools }),
@@ -527,16 +631,29 @@ function checkAccess({ token, authorize, origins }: GatewayHttpOptions): void {
 }
 
 /** Servers that can be used: what each caller has of its own nobody has where callers are not told apart. */
-function withIdentity(servers: readonly ServerConfig[], is_told: boolean, warnings: ConfigWarning[]): readonly ServerConfig[] {
+function withIdentity(
+  servers: readonly ServerConfig[],
+  is_told: boolean,
+  warnings: ConfigWarning[],
+): readonly ServerConfig[] {
   if (is_told) return servers;
   const usable = servers.filter(({ per_user }) => per_user === undefined);
   for (const [at, server] of servers.entries()) {
     if (server.per_user === undefined) continue;
     const [name = ""] = userNames(server.per_user);
     const hint = "`authorize` of `gateway()` returns { caller, user: { token } } for each request";
-    const error = new ContextWeaverError("MISSING_FIELD", `nobody says who a caller is, of whom \`user.${name}\` shall be`, { path: "/authorize", hint });
+    const error = new ContextWeaverError(
+      "MISSING_FIELD",
+      `nobody says who a caller is, of whom \`user.${name}\` shall be`,
+      { path: "/authorize", hint },
+    );
     if (usable.length === 0) throw error;
-    warnings.push(leftOut({ file: "options", name: server.configured_name ?? server.name, written: undefined, path: `/servers/${at}` }, error));
+    warnings.push(
+      leftOut(
+        { file: "options", name: server.configured_name ?? server.name, written: undefined, path: `/servers/${at}` },
+        error,
+      ),
+    );
   }
   return usable;
 }
@@ -548,11 +665,16 @@ function checkStructured(given: unknown): void {
 
 function checkLogins(auth_provider: unknown, servers: readonly ServerConfig[]): void {
   const path = "/auth_provider";
-  if (auth_provider !== undefined && typeof auth_provider !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path });
+  if (auth_provider !== undefined && typeof auth_provider !== "function")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path });
   const waiting = servers.find(({ oauth }) => oauth?.grant === "authorization_code");
   if (waiting === undefined || auth_provider !== undefined) return;
   const hint = "`contextweaver gateway` has one; here it returns an OAuthClientProvider of the SDK for the server";
-  throw new ContextWeaverError("MISSING_FIELD", `the server \`${waiting.name}\` is logged in to by a user, for which \`auth_provider\` is missing`, { path, hint });
+  throw new ContextWeaverError(
+    "MISSING_FIELD",
+    `the server \`${waiting.name}\` is logged in to by a user, for which \`auth_provider\` is missing`,
+    { path, hint },
+  );
 }
 
 function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | undefined {
@@ -562,7 +684,9 @@ function schemaOf(tools: readonly JsonObject[], name: string): JsonObject | unde
 
 function ofOptions({ mcpServers, servers, env = {} }: GatewayOptions): ServersConfig {
   const value = { ...(mcpServers !== undefined && { mcpServers }), ...(servers !== undefined && { servers }) };
-  const set = Object.fromEntries(Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])));
+  const set = Object.fromEntries(
+    Object.entries(env).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
+  );
   return readServers([{ file: "options", value }], set);
 }
 
@@ -577,7 +701,9 @@ async function imported(part: "server" | "client" | "server/stdio" | "client/std
     if (part === "client") return (await import("@modelcontextprotocol/client")) as object;
     return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as object;
   } catch (cause) {
-    const hint = part.endsWith("stdio") ? "npm i @modelcontextprotocol/server @modelcontextprotocol/client; in a bundle pass it: `sdk.client_stdio`, `serve(transport, sdk)`" : "npm i @modelcontextprotocol/server @modelcontextprotocol/client";
+    const hint = part.endsWith("stdio")
+      ? "npm i @modelcontextprotocol/server @modelcontextprotocol/client; in a bundle pass it: `sdk.client_stdio`, `serve(transport, sdk)`"
+      : "npm i @modelcontextprotocol/server @modelcontextprotocol/client";
     throw new ContextWeaverError("UNSUPPORTED", `\`${name}\` cannot be imported`, { cause, hint });
   }
 }

@@ -3,7 +3,12 @@
 
 /** A process that was started, as far as it is used here. */
 interface Shell {
-  readonly stdin?: { write(text: string): boolean; end(): void; unref?(): void; on(event: "error", then: () => void): void };
+  readonly stdin?: {
+    write(text: string): boolean;
+    end(): void;
+    unref?(): void;
+    on(event: "error", then: () => void): void;
+  };
   on(event: "error", then: () => void): void;
   unref(): void;
 }

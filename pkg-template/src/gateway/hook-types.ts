@@ -115,4 +115,8 @@ export interface UpstreamRequestCompleted extends UpstreamRequestRef {
 }
 
 /** What a hook of a gateway is told. */
-export type GatewayHookEvent = GatewayCallStarted | GatewayCallCompleted | UpstreamRequestStarted | UpstreamRequestCompleted;
+export type GatewayHookEvent =
+  | GatewayCallStarted
+  | GatewayCallCompleted
+  | UpstreamRequestStarted
+  | UpstreamRequestCompleted;

@@ -226,7 +226,13 @@ function retryAfter({ headers }: Response): { retry_after_ms?: number } {
  * The same response, which fails when a message is larger than it may be: the whole body, or one event of a stream. Lines of a
  * stream are handed on whole, since whoever reads them searches what it has again with every piece.
  */
-function bounded(response: Response, most: number, isStream: boolean, exceeded: (limit: string) => void, onend?: () => void): Response {
+function bounded(
+  response: Response,
+  most: number,
+  isStream: boolean,
+  exceeded: (limit: string) => void,
+  onend?: () => void,
+): Response {
   const { body, status, statusText, headers } = response;
   // A redirect that was not followed has neither.
   if (body === null || status < 200) return response;

@@ -101,7 +101,10 @@ export class GatewayHttp {
   readonly #parts: HttpParts;
   readonly #access: Access;
   readonly #authorize: GatewayAuthorize | undefined;
-  readonly #options: Required<Pick<GatewayHttpOptions, "path" | "max_body_bytes" | "max_sessions" | "session_idle_ms">> & GatewayHttpOptions;
+  readonly #options: Required<
+    Pick<GatewayHttpOptions, "path" | "max_body_bytes" | "max_sessions" | "session_idle_ms">
+  > &
+    GatewayHttpOptions;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #kept: KeptSessions;
   /** Sessions that begin again. */
@@ -111,8 +114,10 @@ export class GatewayHttp {
   constructor(parts: HttpParts, options: GatewayHttpOptions) {
     this.#parts = parts;
     const { token, authorize, origins } = options;
-    if (authorize !== undefined && token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "`token` and `authorize` exclude each other", { path: "/token" });
-    if (authorize !== undefined && typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
+    if (authorize !== undefined && token !== undefined)
+      throw new ContextWeaverError("INVALID_INPUT", "`token` and `authorize` exclude each other", { path: "/token" });
+    if (authorize !== undefined && typeof authorize !== "function")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
     this.#access = new Access(authorize === undefined ? token : false, origins);
     this.#authorize = authorize;
     this.#options = {
@@ -128,14 +133,19 @@ export class GatewayHttp {
 
   readonly fetch = async (request: Request): Promise<Response> => {
     const cors = this.#access.cors(request);
-    const answer = cors ? (this.#access.preflight(request) ?? withBody(await this.#answer(request), withNumbers)) : failure(403, INVALID_REQUEST, "pages of this origin may not ask");
+    const answer = cors
+      ? (this.#access.preflight(request) ?? withBody(await this.#answer(request), withNumbers))
+      : failure(403, INVALID_REQUEST, "pages of this origin may not ask");
     const headers = { ...cors, vary: "Origin" };
     try {
       for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
       return answer;
     } catch {
       // Headers of some responses cannot be changed.
-      return new Response(answer.body, { status: answer.status, headers: { ...Object.fromEntries(answer.headers), ...headers } });
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: { ...Object.fromEntries(answer.headers), ...headers },
+      });
     }
   };
 
@@ -148,13 +158,20 @@ export class GatewayHttp {
     const { path, protected_resource } = this.#options;
     const pathname = withoutSlash(new URL(request.url).pathname);
     if (!this.#isOwnHost(request)) return failure(403, INVALID_REQUEST, "the request is for another host");
-    if (protected_resource !== undefined && (pathname === METADATA || pathname === withoutSlash(`${METADATA}${path}`))) return json(200, protected_resource);
+    if (protected_resource !== undefined && (pathname === METADATA || pathname === withoutSlash(`${METADATA}${path}`)))
+      return json(200, protected_resource);
     const identity = await this.#identity(request);
     if (identity instanceof Response) return identity;
     const { caller } = identity;
     if (pathname === withoutSlash(path)) return this.#mcp(request, identity);
-    if (pathname === "/stats") return request.method === "GET" ? json(200, this.#parts.stats()) : new Response(null, { status: 405, headers: { allow: "GET" } });
-    return (await this.#parts.beside(request, pathname, caller)) ?? json(404, { error: "NOT_FOUND", message: `MCP is at ${path}` });
+    if (pathname === "/stats")
+      return request.method === "GET"
+        ? json(200, this.#parts.stats())
+        : new Response(null, { status: 405, headers: { allow: "GET" } });
+    return (
+      (await this.#parts.beside(request, pathname, caller)) ??
+      json(404, { error: "NOT_FOUND", message: `MCP is at ${path}` })
+    );
   }
 
   /** Without authentication, a page that pointed a name of its own here must not read what is here. */
@@ -171,9 +188,14 @@ export class GatewayHttp {
       const told = await this.#authorize(request);
       if (told === undefined || told === null) return this.#unauthorized(request);
       const { caller, user } = told as { readonly caller: unknown; readonly user?: unknown };
-      if (user !== undefined && !isValues(user)) throw new ContextWeaverError("CALLBACK_FAILED", "`user` of what `authorize` returns is an object of texts");
-      if (typeof caller === "string" && caller !== "" && caller.length <= 256) return { caller, authInfo: authInfoOf(caller, user) };
-      throw new ContextWeaverError("CALLBACK_FAILED", "`authorize` must return `{ caller }`, a text of 1 to 256 characters");
+      if (user !== undefined && !isValues(user))
+        throw new ContextWeaverError("CALLBACK_FAILED", "`user` of what `authorize` returns is an object of texts");
+      if (typeof caller === "string" && caller !== "" && caller.length <= 256)
+        return { caller, authInfo: authInfoOf(caller, user) };
+      throw new ContextWeaverError(
+        "CALLBACK_FAILED",
+        "`authorize` must return `{ caller }`, a text of 1 to 256 characters",
+      );
     } catch (error) {
       this.#parts.onError(error);
       return json(500, { error: "INTERNAL", message: "the request cannot be authorized now" });
@@ -181,7 +203,10 @@ export class GatewayHttp {
   }
 
   #unauthorized(request: Request): Response {
-    const metadata = this.#options.protected_resource === undefined ? "" : ` resource_metadata="${new URL(METADATA + this.#options.path, request.url).href}"`;
+    const metadata =
+      this.#options.protected_resource === undefined
+        ? ""
+        : ` resource_metadata="${new URL(METADATA + this.#options.path, request.url).href}"`;
     return new Response(null, { status: 401, headers: { "www-authenticate": `Bearer${metadata}` } });
   }
 
@@ -189,14 +214,18 @@ export class GatewayHttp {
     const { sdk } = this.#parts;
     const { caller, authInfo } = identity;
     const { method } = request;
-    if (method !== "POST") return method === "GET" || method === "DELETE" ? this.#inSession(request, identity) : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
+    if (method !== "POST")
+      return method === "GET" || method === "DELETE"
+        ? this.#inSession(request, identity)
+        : new Response(null, { status: 405, headers: { allow: "GET, POST, DELETE" } });
     const { max_body_bytes } = this.#options;
     let text: string;
     try {
       text = await readBody(request as BodyRequest, max_body_bytes);
     } catch (error) {
       if (!(error instanceof BodyError)) throw error;
-      if (error.reason === "too_large") return failure(413, INVALID_REQUEST, `a request has at most ${max_body_bytes} bytes`);
+      if (error.reason === "too_large")
+        return failure(413, INVALID_REQUEST, `a request has at most ${max_body_bytes} bytes`);
       return failure(400, PARSE_ERROR, "the request is no JSON in UTF-8");
     }
     // A client is told with its first answer what the servers say of themselves.
@@ -205,20 +234,37 @@ export class GatewayHttp {
     const isMirrored = [...request.headers.keys()].some((name) => name.startsWith("mcp-param-"));
     const parsedBody = parsed(isMirrored ? text : keepingNumbers(text));
     // Where it is no JSON, the SDK reads it again and says what is wrong.
-    const readable = (): Request => (parsedBody ? request : new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal }));
-    if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes })) return this.#inSession(readable(), identity, parsedBody);
+    const readable = (): Request =>
+      parsedBody
+        ? request
+        : new Request(request.url, { method, headers: request.headers, body: text, signal: request.signal });
+    if (await sdk.isLegacyRequest(readable(), parsedBody, { maxRequestBodySize: max_body_bytes }))
+      return this.#inSession(readable(), identity, parsedBody);
     const headers = this.#parts.forwarded(request, authInfo);
     const handler = this.#parts.clients.modern(caller, () => this.#modern(caller));
     const uris = listenedResources(parsedBody);
-    const response = await handler.fetch(readable(), { ...(parsedBody && { parsedBody }), ...(authInfo && { authInfo }) });
+    const response = await handler.fetch(readable(), {
+      ...(parsedBody && { parsedBody }),
+      ...(authInfo && { authInfo }),
+    });
     if (uris.length > 0 && response.ok) await this.#parts.clients.listen(caller, uris, headers, request.signal);
     return response;
   }
 
   #modern(caller: string): ReturnType<ServerSdk["createMcpHandler"]> {
     const { sdk, clients } = this.#parts;
-    const factory = ({ requestInfo, authInfo }: { readonly requestInfo?: Request; readonly authInfo?: unknown }): ClientFront["product"] =>
-      clients.passing(caller, requestInfo ? this.#parts.forwarded(requestInfo, authInfo) : {}, requestInfo?.headers.get("mcp-name")).product;
+    const factory = ({
+      requestInfo,
+      authInfo,
+    }: {
+      readonly requestInfo?: Request;
+      readonly authInfo?: unknown;
+    }): ClientFront["product"] =>
+      clients.passing(
+        caller,
+        requestInfo ? this.#parts.forwarded(requestInfo, authInfo) : {},
+        requestInfo?.headers.get("mcp-name"),
+      ).product;
     // What is refused is the client's mistake, and answered.
     return sdk.createMcpHandler(factory, { legacy: "reject", maxRequestBodySize: this.#options.max_body_bytes });
   }
@@ -230,7 +276,8 @@ export class GatewayHttp {
     const known = id === null ? undefined : (this.#sessions.get(id) ?? (await this.#resumed(id, caller, request)));
     // Another caller's session is not there either.
     if (id !== null && known?.caller !== caller) return failure(404, -32001, "Session not found");
-    if (!known && !isInitialize(parsedBody)) return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
+    if (!known && !isInitialize(parsedBody))
+      return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
     const { clients } = this.#parts;
     const session = known ?? this.#begin(caller);
     session.used = Date.now();
@@ -240,7 +287,10 @@ export class GatewayHttp {
       session.used = Date.now();
     };
     try {
-      const response = await session.transport.handleRequest(request, { ...(parsedBody && { parsedBody }), ...(authInfo && { authInfo }) });
+      const response = await session.transport.handleRequest(request, {
+        ...(parsedBody && { parsedBody }),
+        ...(authInfo && { authInfo }),
+      });
       const { sessionId } = session.transport;
       // What began with no valid `initialize` is no session.
       if (sessionId === undefined) await clients.leave(session.front);
@@ -267,7 +317,9 @@ export class GatewayHttp {
     const session = this.#begin(caller, id);
     const say = async (message: Fields, more: Record<string, string>): Promise<void> => {
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...more };
-      const response = await session.transport.handleRequest(new Request(request.url, { method: "POST", headers }), { parsedBody: message });
+      const response = await session.transport.handleRequest(new Request(request.url, { method: "POST", headers }), {
+        parsedBody: message,
+      });
       await response.text();
     };
     await say(initialize, {});
@@ -313,13 +365,21 @@ export class GatewayHttp {
     const { max_sessions, session_idle_ms } = this.#options;
     if (now - this.#swept < SWEEP_MS && this.#sessions.size < max_sessions) return;
     this.#swept = now;
-    const idle = [...this.#sessions].filter(([, { open }]) => open === 0).sort(([, one], [, other]) => one.used - other.used);
-    for (const [id, { used }] of idle) if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
+    const idle = [...this.#sessions]
+      .filter(([, { open }]) => open === 0)
+      .sort(([, one], [, other]) => one.used - other.used);
+    for (const [id, { used }] of idle)
+      if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
   }
 }
 
 function isValues(user: unknown): user is UserValues {
-  return typeof user === "object" && user !== null && !Array.isArray(user) && Object.values(user).every((value) => typeof value === "string");
+  return (
+    typeof user === "object" &&
+    user !== null &&
+    !Array.isArray(user) &&
+    Object.values(user).every((value) => typeof value === "string")
+  );
 }
 
 /** Runs `done` when a response has been read, or nobody reads it any more. */
@@ -365,7 +425,9 @@ function parsed(text: string): Fields | undefined {
 }
 
 function isInitialize(message: Fields | undefined): boolean {
-  return (Array.isArray(message) ? (message as readonly Fields[]) : [message]).some((one) => one?.["method"] === "initialize");
+  return (Array.isArray(message) ? (message as readonly Fields[]) : [message]).some(
+    (one) => one?.["method"] === "initialize",
+  );
 }
 
 function json(status: number, body: unknown): Response {
@@ -388,7 +450,9 @@ function pathOf(path: unknown): string {
 
 function wholeNumber(value: unknown, path: string, otherwise: number, least: number, most: number): number {
   if (value === undefined) return otherwise;
-  if (typeof value !== "number" || !Number.isInteger(value)) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number", { path });
-  if (value < least || value > most) throw new ContextWeaverError("OUT_OF_RANGE", `expected ${least} to ${most}`, { path });
+  if (typeof value !== "number" || !Number.isInteger(value))
+    throw new ContextWeaverError("INVALID_INPUT", "expected a whole number", { path });
+  if (value < least || value > most)
+    throw new ContextWeaverError("OUT_OF_RANGE", `expected ${least} to ${most}`, { path });
   return value;
 }

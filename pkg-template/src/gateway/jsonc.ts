@@ -12,7 +12,9 @@ export const MAX_CONFIG_CHARS = 4 * 1024 * 1024;
  */
 export function parseConfigText(text: string, file: string): unknown {
   if (text.length > MAX_CONFIG_CHARS) {
-    throw new ContextWeaverError("TOO_LARGE", `\`${shown(file)}\` has more than ${MAX_CONFIG_CHARS} characters`, { hint: "give the file with the servers alone" });
+    throw new ContextWeaverError("TOO_LARGE", `\`${shown(file)}\` has more than ${MAX_CONFIG_CHARS} characters`, {
+      hint: "give the file with the servers alone",
+    });
   }
   const plain = plainJson(text);
   try {

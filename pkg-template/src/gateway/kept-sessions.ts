@@ -25,7 +25,11 @@ export class KeptSessions {
   readonly #life: number;
   readonly #onError: (error: unknown) => void;
 
-  constructor(records: StoredRecords<JsonValue> | undefined, limits: { readonly most: number; readonly idle_ms: number }, onError: (error: unknown) => void) {
+  constructor(
+    records: StoredRecords<JsonValue> | undefined,
+    limits: { readonly most: number; readonly idle_ms: number },
+    onError: (error: unknown) => void,
+  ) {
     [this.#records, this.#most, this.#life, this.#onError] = [records, limits.most, limits.idle_ms * LIVES, onError];
   }
 

@@ -22,7 +22,9 @@ export function listenedResources(message: Fields | undefined): readonly string[
   if (message?.["method"] !== "subscriptions/listen") return [];
   const { notifications } = (message["params"] ?? {}) as Fields;
   const uris = ((notifications ?? {}) as Fields)["resourceSubscriptions"];
-  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === "string").slice(0, MAX_RESOURCES) : [];
+  return Array.isArray(uris)
+    ? uris.filter((uri): uri is string => typeof uri === "string").slice(0, MAX_RESOURCES)
+    : [];
 }
 
 /** A transport on which it is heard what a client listens to. Messages pass as they are. */
@@ -43,7 +45,8 @@ export class ListenTap implements SdkTransport {
 
   set onmessage(handler: OnMessage | undefined) {
     this.#onmessage = handler;
-    this.#inner.onmessage = handler && ((message, extra) => void this.#heard(message as unknown as Fields, () => handler(message, extra)));
+    this.#inner.onmessage =
+      handler && ((message, extra) => void this.#heard(message as unknown as Fields, () => handler(message, extra)));
   }
 
   get onclose(): SdkTransport["onclose"] {
@@ -77,7 +80,8 @@ export class ListenTap implements SdkTransport {
   async #heard(message: Fields, pass: () => void): Promise<void> {
     const host = this.#host();
     const uris = listenedResources(message);
-    if (host && message["method"] === "notifications/cancelled") this.#cancelled((message["params"] as Fields | undefined)?.["requestId"] as Id, host);
+    if (host && message["method"] === "notifications/cancelled")
+      this.#cancelled((message["params"] as Fields | undefined)?.["requestId"] as Id, host);
     if (!host || uris.length === 0) return pass();
     this.#listened.set(message["id"] as Id, uris);
     // What changes after the client was told that it is heard must not be missed.

@@ -55,7 +55,12 @@ export interface ListingLimits {
 }
 
 /** The bounds unless others are given: the runtime takes 20,000 tools and 32 MiB. @internal */
-export const LISTING_LIMITS: ListingLimits = { pages: 200, entries: 20_000, bytes: 24 * 1024 * 1024, page_timeout_ms: 30_000 };
+export const LISTING_LIMITS: ListingLimits = {
+  pages: 200,
+  entries: 20_000,
+  bytes: 24 * 1024 * 1024,
+  page_timeout_ms: 30_000,
+};
 
 /** Sends a request of a list. @internal */
 export type Asker = (method: string, params: JsonObject, timeout_ms: number) => Promise<JsonObject>;
@@ -72,10 +77,20 @@ export interface List {
 }
 
 /** How a list is asked for, and under which field it and its capability stand. */
-const LISTS: Readonly<Record<ListKind, { readonly method: string; readonly field: string; readonly capability: string; readonly name: string }>> = {
+const LISTS: Readonly<
+  Record<
+    ListKind,
+    { readonly method: string; readonly field: string; readonly capability: string; readonly name: string }
+  >
+> = {
   tools: { method: "tools/list", field: "tools", capability: "tools", name: "name" },
   resources: { method: "resources/list", field: "resources", capability: "resources", name: "uri" },
-  resource_templates: { method: "resources/templates/list", field: "resourceTemplates", capability: "resources", name: "uriTemplate" },
+  resource_templates: {
+    method: "resources/templates/list",
+    field: "resourceTemplates",
+    capability: "resources",
+    name: "uriTemplate",
+  },
   prompts: { method: "prompts/list", field: "prompts", capability: "prompts", name: "name" },
 };
 /** Which lists a notification says have changed. @internal */
@@ -92,7 +107,9 @@ const MAX_INSTRUCTIONS = 64 * 1024;
 
 /** The lists a server says it has. @internal */
 export function listsOf(capabilities: JsonObject): ListKind[] {
-  return LIST_KINDS.filter((kind) => typeof capabilities[LISTS[kind].capability] === "object" && capabilities[LISTS[kind].capability] !== null);
+  return LIST_KINDS.filter(
+    (kind) => typeof capabilities[LISTS[kind].capability] === "object" && capabilities[LISTS[kind].capability] !== null,
+  );
 }
 
 /** How lists are read. @internal */
@@ -124,7 +141,8 @@ export async function readList(ask: Asker, kind: ListKind, how: Listed, bytesLef
     if (problem !== undefined) return reader.incomplete(problem);
     const next = answer["nextCursor"];
     if (next === undefined || next === null || next === "") return reader.list();
-    if (typeof next !== "string" || next.length > MAX_CURSOR) return reader.incomplete("the next page has no usable cursor");
+    if (typeof next !== "string" || next.length > MAX_CURSOR)
+      return reader.incomplete("the next page has no usable cursor");
     if (seen.has(next)) return reader.incomplete("the pages go round in a circle");
     if (page >= limits.pages) return reader.incomplete(`there are more than ${limits.pages} pages`);
     seen.add(next);
@@ -168,15 +186,19 @@ class ListReader {
   /** The JSON of an entry that is one. */
   #text(entry: JsonValue, index: number): string | undefined {
     const { name: key } = LISTS[this.#kind];
-    const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : undefined) as JsonObject | undefined;
+    const fields = (typeof entry === "object" && entry !== null && !Array.isArray(entry) ? entry : undefined) as
+      | JsonObject
+      | undefined;
     const name = fields?.[key];
-    if (fields === undefined || typeof name !== "string" || name === "") return this.#skip(index, `the entry has no \`${key}\``);
+    if (fields === undefined || typeof name !== "string" || name === "")
+      return this.#skip(index, `the entry has no \`${key}\``);
     try {
       const { json: text, repairs } = readValue(entry, `/${this.#kind}/${index}`, ENTRY);
       const cut = repairs.find(({ code }) => code === "VALUE_CUT");
       // A part of a schema would say something else.
       if (cut) return this.#skip(index, cut.message);
-      for (const { message, path } of repairs) this.#note({ list: this.#kind, kind: "repaired", index, message: `${path}: ${message}` });
+      for (const { message, path } of repairs)
+        this.#note({ list: this.#kind, kind: "repaired", index, message: `${path}: ${message}` });
       if (this.#kind !== "tools" || !isMirrored(text)) return text;
       this.#hasMirrored = true;
       if (!this.#isMirroring) return text;
@@ -199,7 +221,12 @@ class ListReader {
   }
 
   list(): List {
-    return { entries: this.#entries, has_mirrored: this.#hasMirrored, problems: this.#problems, mirrored: this.#mirrored };
+    return {
+      entries: this.#entries,
+      has_mirrored: this.#hasMirrored,
+      problems: this.#problems,
+      mirrored: this.#mirrored,
+    };
   }
 
   incomplete(message: string): List {
@@ -209,7 +236,11 @@ class ListReader {
 }
 
 /** Puts the lists together for the runtime. @internal */
-export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly ListingProblem[], instructions: string | undefined): UpstreamListing {
+export function listingOf(
+  lists: ReadonlyMap<ListKind, List>,
+  failed: readonly ListingProblem[],
+  instructions: string | undefined,
+): UpstreamListing {
   const counts = { tools: 0, resources: 0, resource_templates: 0, prompts: 0 };
   const parts: string[] = [];
   const problems = [...failed];
@@ -221,6 +252,15 @@ export function listingOf(lists: ReadonlyMap<ListKind, List>, failed: readonly L
     problems.push(...own);
     parts.push(`"${kind}":[${entries.join(",")}]`);
   }
-  if (instructions !== undefined) parts.push(`"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`);
-  return { bytes: utf8(`{${parts.join(",")}}`), counts, has_mirrored: lists.get("tools")?.has_mirrored === true, has_views: lists.get("tools")?.entries.some((entry) => HAS_VIEW.test(entry)) === true, problems: problems.slice(0, MAX_PROBLEMS) };
+  if (instructions !== undefined)
+    parts.push(
+      `"instructions":${JSON.stringify(instructions.slice(0, MAX_INSTRUCTIONS).replace(/[\ud800-\udfff]/gu, "\ufffd"))}`,
+    );
+  return {
+    bytes: utf8(`{${parts.join(",")}}`),
+    counts,
+    has_mirrored: lists.get("tools")?.has_mirrored === true,
+    has_views: lists.get("tools")?.entries.some((entry) => HAS_VIEW.test(entry)) === true,
+    problems: problems.slice(0, MAX_PROBLEMS),
+  };
 }

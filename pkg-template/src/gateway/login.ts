@@ -97,8 +97,15 @@ export class GatewayLogin implements GatewayAuthProvider {
     [this.server, this.#options, this.#record] = [server, options, { url }];
     const { client_id, private_key: privateKey, signing_algorithm: alg, client_metadata_url } = oauth ?? {};
     if (client_metadata_url !== undefined) this.clientMetadataUrl = client_metadata_url;
-    if (client_id === undefined && options.redirect !== undefined) this.saveClientInformation = (information, context) => this.#saveClient(information, context);
-    if (privateKey !== undefined) this.addClientAuthentication = client.createPrivateKeyJwtAuth({ issuer: client_id, subject: client_id, privateKey, alg } as never);
+    if (client_id === undefined && options.redirect !== undefined)
+      this.saveClientInformation = (information, context) => this.#saveClient(information, context);
+    if (privateKey !== undefined)
+      this.addClientAuthentication = client.createPrivateKeyJwtAuth({
+        issuer: client_id,
+        subject: client_id,
+        privateKey,
+        alg,
+      } as never);
   }
 
   get redirectUrl(): string {
@@ -108,7 +115,8 @@ export class GatewayLogin implements GatewayAuthProvider {
 
   get clientMetadata(): JsonObject {
     const { scopes, private_key, client_secret } = this.#options.oauth ?? {};
-    const method = private_key !== undefined ? "private_key_jwt" : client_secret !== undefined ? "client_secret_basic" : undefined;
+    const method =
+      private_key !== undefined ? "private_key_jwt" : client_secret !== undefined ? "client_secret_basic" : undefined;
     return {
       client_name: "contextweaver gateway",
       redirect_uris: [this.redirectUrl],
@@ -135,7 +143,9 @@ export class GatewayLogin implements GatewayAuthProvider {
     if (status === 401 && access_token !== undefined && access_token !== sent) return;
     const { redirect, client } = this.#options;
     if (redirect) {
-      this.#redirect ??= await (this.#opening ??= redirect(this.#record.redirect_uri).finally(() => (this.#opening = undefined)));
+      this.#redirect ??= await (this.#opening ??= redirect(this.#record.redirect_uri).finally(
+        () => (this.#opening = undefined),
+      ));
       return;
     }
     if (status === 401 && refresh_token !== undefined) return;
@@ -155,18 +165,29 @@ export class GatewayLogin implements GatewayAuthProvider {
     await this.#load();
     const { client_id, client_secret, issuer = this.#record.issuer } = this.#options.oauth ?? {};
     // Without an issuer in the configuration the first one stays the only one: a secret goes to no other.
-    if (client_id !== undefined) return { client_id, ...(client_secret !== undefined && { client_secret }), ...(issuer !== undefined && { issuer }) };
+    if (client_id !== undefined)
+      return {
+        client_id,
+        ...(client_secret !== undefined && { client_secret }),
+        ...(issuer !== undefined && { issuer }),
+      };
     const known = this.#record.clients?.[context?.issuer ?? ""];
     const uris = known?.["redirect_uris"];
     this.#adopt(uris);
     // A client is registered with the address that the browser comes back to.
-    return this.#options.redirect !== undefined && Array.isArray(uris) && !uris.includes(this.redirectUrl) ? undefined : known;
+    return this.#options.redirect !== undefined && Array.isArray(uris) && !uris.includes(this.redirectUrl)
+      ? undefined
+      : known;
   }
 
   async #saveClient(information: JsonObject, context: Issuer): Promise<void> {
     await this.#load();
     this.#adopt(information["redirect_uris"]);
-    await this.#keep((kept) => ({ ...kept, clients: { ...kept.clients, [context?.issuer ?? ""]: information }, redirect_uri: this.redirectUrl }));
+    await this.#keep((kept) => ({
+      ...kept,
+      clients: { ...kept.clients, [context?.issuer ?? ""]: information },
+      redirect_uri: this.redirectUrl,
+    }));
   }
 
   /** Has the browser come back to this machine by its name, where the gateway is registered so. */
@@ -190,7 +211,11 @@ export class GatewayLogin implements GatewayAuthProvider {
 
   async saveTokens(tokens: JsonObject, context?: Issuer): Promise<void> {
     this.#isNeeded = false;
-    await this.#keep((kept) => ({ ...kept, tokens, issuer: context?.issuer ?? (tokens["issuer"] as string | undefined) }));
+    await this.#keep((kept) => ({
+      ...kept,
+      tokens,
+      issuer: context?.issuer ?? (tokens["issuer"] as string | undefined),
+    }));
   }
 
   saveCodeVerifier(verifier: string): void {
@@ -212,7 +237,10 @@ export class GatewayLogin implements GatewayAuthProvider {
 
   async redirectToAuthorization(page: URL): Promise<void> {
     // Whoever opens it must not open a file or start a program.
-    if (page.protocol !== "https:" && page.protocol !== "http:") throw new Error(`the authorization server names a login page of the scheme \`${page.protocol.slice(0, 40)}\`, which is no page of the web`);
+    if (page.protocol !== "https:" && page.protocol !== "http:")
+      throw new Error(
+        `the authorization server names a login page of the scheme \`${page.protocol.slice(0, 40)}\`, which is no page of the web`,
+      );
     const scope = page.searchParams.get("scope") ?? "";
     const pending = (this.#record.attempts ?? []).filter(({ state }) => this.#shown.has(state));
     // Several connections find out at once; one page is enough.
@@ -220,9 +248,19 @@ export class GatewayLogin implements GatewayAuthProvider {
     if (!this.#options.redirect || pending.some((one) => covers(one.scope, scope))) return;
     const state = page.searchParams.get("state") ?? "";
     const verifier = await this.#verifierOf(page.searchParams.get("code_challenge") ?? "");
-    const attempt: LoginAttempt = { state, verifier, redirect_uri: this.redirectUrl, scope, discovery: this.#discovery };
+    const attempt: LoginAttempt = {
+      state,
+      verifier,
+      redirect_uri: this.redirectUrl,
+      scope,
+      discovery: this.#discovery,
+    };
     this.#shown.add(state);
-    await this.#keep((kept) => ({ ...kept, attempts: [...(kept.attempts ?? []), attempt].slice(-MAX_ATTEMPTS), redirect_uri: this.redirectUrl }));
+    await this.#keep((kept) => ({
+      ...kept,
+      attempts: [...(kept.attempts ?? []), attempt].slice(-MAX_ATTEMPTS),
+      redirect_uri: this.redirectUrl,
+    }));
     this.#forgetShown();
     this.#options.show(page);
   }
@@ -231,12 +269,18 @@ export class GatewayLogin implements GatewayAuthProvider {
   async invalidateCredentials(what: "all" | "client" | "tokens" | "verifier" | "discovery"): Promise<void> {
     if (what === "all" || what === "client") {
       const known = JSON.stringify(this.#record.clients);
-      await this.#keep((kept) => (JSON.stringify(kept.clients) === known ? { ...kept, clients: {}, tokens: undefined } : kept));
+      await this.#keep((kept) =>
+        JSON.stringify(kept.clients) === known ? { ...kept, clients: {}, tokens: undefined } : kept,
+      );
     }
     const refused = this.#refusedRefresh;
     if (what !== "tokens" || refused === undefined) return;
     // Where two gateways renew at once, one is refused, and has the tokens of the other a little later.
-    for (let count = 0; this.#options.is_shared === true && count < REREADS && this.#record.tokens?.["refresh_token"] === refused; count += 1) {
+    for (
+      let count = 0;
+      this.#options.is_shared === true && count < REREADS && this.#record.tokens?.["refresh_token"] === refused;
+      count += 1
+    ) {
       if (count > 0) await new Promise((done) => setTimeout(done, REREAD_MS));
       await this.#load(true);
     }
@@ -270,7 +314,8 @@ export class GatewayLogin implements GatewayAuthProvider {
     // What it asks was found out, and checked, before the page was shown.
     const { authorizationServerUrl: server, authorizationServerMetadata: metadata } = attempt.discovery ?? {};
     traffic.learn({ authorization_servers: [server], ...(metadata as JsonObject | undefined) });
-    const send = (input: string | URL, init?: RequestInit): Promise<Response> => fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) });
+    const send = (input: string | URL, init?: RequestInit): Promise<Response> =>
+      fetch(input, { ...init, signal: AbortSignal.timeout(FINISH_MS) });
     const transport = new client.StreamableHTTPClientTransport(new URL(url), {
       authProvider: this.#answering(attempt),
       fetch: (input: string | URL, init: RequestInit = {}) => traffic.fetch(input, init, send),
@@ -342,8 +387,11 @@ function resourceOf(server: URL, resource: string): URL {
   const given = new URL(resource);
   const within = (path: string): string => (path.endsWith("/") ? path : `${path}/`);
   // It is named as the server publishes it: a URL would add a slash to one without a path.
-  if (given.origin === server.origin && within(server.pathname).startsWith(within(given.pathname))) return Object.defineProperty(given, "href", { value: resource });
-  throw new Error(`the protected resource ${resource.slice(0, 200)} is neither ${server.href} nor a part of its address`);
+  if (given.origin === server.origin && within(server.pathname).startsWith(within(given.pathname)))
+    return Object.defineProperty(given, "href", { value: resource });
+  throw new Error(
+    `the protected resource ${resource.slice(0, 200)} is neither ${server.href} nor a part of its address`,
+  );
 }
 
 /** Whether who is asked for the first scopes is asked for the others, too. */
@@ -358,5 +406,8 @@ function plain(record: LoginRecord): LoginRecord {
 }
 
 function base64url(bytes: Uint8Array): string {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 }

@@ -45,7 +45,8 @@ export function wrongMirroring(schema: JsonValue | undefined): string | undefine
       if (DATA.includes(keyword) || typeof part !== "object" || part === null) continue;
       const isTable = BY_NAME.includes(keyword) && !Array.isArray(part);
       const leads = keyword === "properties" && (isRoot || isReachable);
-      for (const inner of isTable ? Object.values(part) : [part]) open.push({ value: inner, isReachable: isTable && leads });
+      for (const inner of isTable ? Object.values(part) : [part])
+        open.push({ value: inner, isReachable: isTable && leads });
     }
   }
   return undefined;
@@ -55,7 +56,8 @@ function wrongName(node: JsonObject, isReachable: boolean, names: Set<string>): 
   const name = node[MIRRORED];
   if (!isReachable) return `\`${MIRRORED}\` stands where only \`properties\` may lead`;
   if (typeof name !== "string" || !HEADER_NAME.test(name)) return `\`${MIRRORED}\` is not the name of a header`;
-  if (!TYPES.includes(node["type"])) return `\`${MIRRORED}\` stands at an argument that is no string, integer or boolean`;
+  if (!TYPES.includes(node["type"]))
+    return `\`${MIRRORED}\` stands at an argument that is no string, integer or boolean`;
   if (names.has(name.toLowerCase())) return `\`${MIRRORED}\` names a header twice`;
   names.add(name.toLowerCase());
   return undefined;

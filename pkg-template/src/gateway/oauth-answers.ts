@@ -1,7 +1,8 @@
 // Answers of authorization servers, mended where the SDK is stricter than what they send.
 
 /** Fields with addresses for people. */
-const FOR_READERS = /^(?:service_documentation|(?:op_)?policy_uri|(?:op_)?tos_uri|client_uri|logo_uri|resource_(?:documentation|policy_uri|tos_uri))$/;
+const FOR_READERS =
+  /^(?:service_documentation|(?:op_)?policy_uri|(?:op_)?tos_uri|client_uri|logo_uri|resource_(?:documentation|policy_uri|tos_uri))$/;
 const METADATA = /\/\.well-known\//;
 
 /** An answer, as far as it is mended. */
@@ -14,7 +15,9 @@ export interface OAuthAnswer {
 export function objectOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
   } catch {
     return {}; // the SDK says what is wrong
   }
@@ -24,7 +27,12 @@ export function objectOf(text: string): Readonly<Record<string, unknown>> {
  * Mends an answer to a request for `address`. A page in the place of metadata is none, as the SDK would look no further; a form of
  * tokens becomes JSON; an issuer that differs from one of `issuers` by a slash at its end becomes that one.
  */
-export function mendedAnswer<A extends OAuthAnswer>(address: URL, method: string, answer: A, issuers: ReadonlySet<string>): A {
+export function mendedAnswer<A extends OAuthAnswer>(
+  address: URL,
+  method: string,
+  answer: A,
+  issuers: ReadonlySet<string>,
+): A {
   const { status, text } = answer;
   const isDone = status >= 200 && status < 300;
   if (method === "GET" && isDone && METADATA.test(address.pathname)) {
@@ -32,7 +40,10 @@ export function mendedAnswer<A extends OAuthAnswer>(address: URL, method: string
     if (Object.keys(metadata).length === 0) return { ...answer, status: 404 };
     return { ...answer, text: mended({ ...metadata, ...issuerOf(metadata, issuers) }, text) };
   }
-  const form = method === "POST" && text !== "" && !/^\s*[[{<]/.test(text) ? Object.fromEntries(new URLSearchParams(text.trim())) : {};
+  const form =
+    method === "POST" && text !== "" && !/^\s*[[{<]/.test(text)
+      ? Object.fromEntries(new URLSearchParams(text.trim()))
+      : {};
   if (form["access_token"] !== undefined || form["error"] !== undefined) {
     const seconds = Number(form["expires_in"]);
     return { ...answer, text: mended({ ...form, expires_in: Number.isFinite(seconds) ? seconds : null }, text) };
@@ -41,7 +52,10 @@ export function mendedAnswer<A extends OAuthAnswer>(address: URL, method: string
 }
 
 /** An issuer as it was named, where it differs by a slash at its end. */
-function issuerOf({ issuer }: Readonly<Record<string, unknown>>, issuers: ReadonlySet<string>): { readonly issuer?: string } {
+function issuerOf(
+  { issuer }: Readonly<Record<string, unknown>>,
+  issuers: ReadonlySet<string>,
+): { readonly issuer?: string } {
   if (typeof issuer !== "string" || issuers.has(issuer)) return {};
   const named = [...issuers].find((one) => isSameIssuer(one, issuer));
   return named === undefined ? {} : { issuer: named };
@@ -54,7 +68,9 @@ function isSameIssuer(one: string, other: string): boolean {
 
 /** The same without fields that are null or empty, which many servers send for what there is not, and without what is only for readers and no address. */
 function mended(fields: Readonly<Record<string, unknown>>, text: string): string {
-  const kept = Object.entries(fields).filter(([name, value]) => value !== null && value !== "" && !(FOR_READERS.test(name) && !URL.canParse(String(value))));
+  const kept = Object.entries(fields).filter(
+    ([name, value]) => value !== null && value !== "" && !(FOR_READERS.test(name) && !URL.canParse(String(value))),
+  );
   const other = JSON.stringify(Object.fromEntries(kept));
   return kept.length === 0 || other === JSON.stringify(objectOf(text)) ? text : other;
 }

@@ -47,7 +47,8 @@ export class OAuthTraffic {
     const address = new URL(input);
     this.hosts.check(address);
     const { method = "GET" } = init;
-    const ask = async (request: RequestInit): Promise<Answer> => mendedAnswer(address, method, await answered(await send(input, request)), this.#issuers);
+    const ask = async (request: RequestInit): Promise<Answer> =>
+      mendedAnswer(address, method, await answered(await send(input, request)), this.#issuers);
     const token = refreshTokenOf(init);
     let answer = await (token === undefined ? ask(init) : this.#refresh(token, () => ask(init)));
     const again = registrationByName(init, answer);
@@ -60,7 +61,8 @@ export class OAuthTraffic {
   learn(metadata: Readonly<Record<string, unknown>>): void {
     this.hosts.learn(metadata);
     const { authorization_servers: servers } = metadata;
-    if (Array.isArray(servers)) for (const one of servers.slice(0, MAX_ISSUERS)) if (typeof one === "string") this.#issuers.add(one);
+    if (Array.isArray(servers))
+      for (const one of servers.slice(0, MAX_ISSUERS)) if (typeof one === "string") this.#issuers.add(one);
   }
 
   /** Takes an access token that the server has refused. */
@@ -92,7 +94,11 @@ export function isOAuthRequest({ method = "GET", body, headers }: RequestInit): 
   const given = new Headers(headers);
   if (method === "GET") return !(given.get("accept") ?? "").includes("text/event-stream");
   if (method !== "POST") return false;
-  return body instanceof URLSearchParams || FORM.test(given.get("content-type") ?? "") || (typeof body === "string" && body.includes('"redirect_uris"') && !body.includes('"jsonrpc"'));
+  return (
+    body instanceof URLSearchParams ||
+    FORM.test(given.get("content-type") ?? "") ||
+    (typeof body === "string" && body.includes('"redirect_uris"') && !body.includes('"jsonrpc"'))
+  );
 }
 
 function refreshTokenOf({ body }: RequestInit): string | undefined {
@@ -116,7 +122,11 @@ async function answered(response: Response): Promise<Answer> {
 }
 
 function responseOf({ status, statusText, headers, url, text }: Answer): Response {
-  const copy = new Response(/^(?:101|204|205|304)$/.test(String(status)) ? null : text, { status, statusText, headers });
+  const copy = new Response(/^(?:101|204|205|304)$/.test(String(status)) ? null : text, {
+    status,
+    statusText,
+    headers,
+  });
   Object.defineProperty(copy, "url", { value: url });
   return copy;
 }

@@ -55,10 +55,20 @@ export class PinStore {
     const isMissing = found < count.revision || (found === 0 && count.isDamaged);
     const isLost = isMissing || (found === 0 && copies.some(({ isDamaged }) => isDamaged));
     // Of what is damaged the pins that are left still hold.
-    const { pins, accepted, pins_lost } = isLost ? copies.map(({ state }) => state).reduce(merged, NOTHING) : (whole?.state ?? NOTHING);
+    const { pins, accepted, pins_lost } = isLost
+      ? copies.map(({ state }) => state).reduce(merged, NOTHING)
+      : (whole?.state ?? NOTHING);
     const lost = isLost ? servers : pins_lost;
-    this.state = { pins: of(pins, servers, true), accepted: of(accepted, servers, true), pins_lost: servers.filter((name) => lost.includes(name)) };
-    this.#others = { pins: of(pins, servers, false), accepted: of(accepted, servers, false), pins_lost: pins_lost.filter((name) => !servers.includes(name)) };
+    this.state = {
+      pins: of(pins, servers, true),
+      accepted: of(accepted, servers, true),
+      pins_lost: servers.filter((name) => lost.includes(name)),
+    };
+    this.#others = {
+      pins: of(pins, servers, false),
+      accepted: of(accepted, servers, false),
+      pins_lost: pins_lost.filter((name) => !servers.includes(name)),
+    };
     this.damage = isLost ? damageOf(copies, isMissing) : count.isDamaged ? uncounted() : undefined;
   }
 
@@ -79,26 +89,38 @@ export class PinStore {
   }
 
   async #keep({ pins, accepted, pins_lost }: PinState): Promise<void> {
-    const state = { pins: { ...this.#others.pins, ...pins }, accepted: { ...this.#others.accepted, ...accepted }, pins_lost: [...this.#others.pins_lost, ...pins_lost] };
+    const state = {
+      pins: { ...this.#others.pins, ...pins },
+      accepted: { ...this.#others.accepted, ...accepted },
+      pins_lost: [...this.#others.pins_lost, ...pins_lost],
+    };
     const text = JSON.stringify(state);
     if (text === this.#kept) return;
     this.#kept = text;
     this.#revision += 1;
     const [failed, copies]: [unknown[], Pick<PinCopy, "storage" | "records">[]] = [[], []];
     for (const copy of this.#copies) {
-      const write = written(copy, { ...state, revision: this.#revision } as unknown as Readonly<Record<string, JsonValue>>);
+      const write = written(copy, { ...state, revision: this.#revision } as unknown as Readonly<
+        Record<string, JsonValue>
+      >);
       copies.push(await write.catch((error: unknown) => (failed.push(error), copy)));
     }
     this.#copies = copies;
     // Counted once a copy has it: whoever is killed before misses nothing.
     if (failed.length < copies.length) {
-      await counted(this.#count, this.#revision).then((count) => (this.#count = count), (error: unknown) => failed.push(error));
+      await counted(this.#count, this.#revision).then(
+        (count) => (this.#count = count),
+        (error: unknown) => failed.push(error),
+      );
     }
     if (failed.length > 0) throw failed[0];
   }
 }
 
-async function written(copy: Pick<PinCopy, "storage" | "records">, state: Readonly<Record<string, JsonValue>>): Promise<Pick<PinCopy, "storage" | "records">> {
+async function written(
+  copy: Pick<PinCopy, "storage" | "records">,
+  state: Readonly<Record<string, JsonValue>>,
+): Promise<Pick<PinCopy, "storage" | "records">> {
   const records = await saved(copy, state);
   // A journal that is cut short loses its last line: it is to be one that says nothing.
   records.assign({ end: state["revision"] ?? 0 });
@@ -106,12 +128,18 @@ async function written(copy: Pick<PinCopy, "storage" | "records">, state: Readon
   return { storage: copy.storage, records };
 }
 
-async function counted(count: Pick<PinCount, "storage" | "records">, revision: number): Promise<Pick<PinCount, "storage" | "records">> {
+async function counted(
+  count: Pick<PinCount, "storage" | "records">,
+  revision: number,
+): Promise<Pick<PinCount, "storage" | "records">> {
   return { storage: count.storage, records: await saved(count, { revision }) };
 }
 
 /** Saves records, in place of all that was there where that is damaged. */
-async function saved({ storage, records: known }: Pick<PinCopy, "storage" | "records">, values: Readonly<Record<string, JsonValue>>): Promise<StoredRecords<JsonValue>> {
+async function saved(
+  { storage, records: known }: Pick<PinCopy, "storage" | "records">,
+  values: Readonly<Record<string, JsonValue>>,
+): Promise<StoredRecords<JsonValue>> {
   if (!known) await storage.delete();
   const records = (known ?? (await openRecords<JsonValue>(storage))).assign(values);
   await (records.findings.length > 0 ? records.compact() : records.save());
@@ -121,9 +149,20 @@ async function saved({ storage, records: known }: Pick<PinCopy, "storage" | "rec
 async function copyOf(store: SessionStore, name: string): Promise<PinCopy> {
   const { storage, records, isDamaged } = await readRecords(store, name);
   if (!records) return { storage, records, state: NOTHING, revision: 0, isDamaged };
-  const { pins = {}, accepted = {}, pins_lost = [], revision } = records.toJSON() as Partial<PinState> & { readonly revision?: number };
+  const {
+    pins = {},
+    accepted = {},
+    pins_lost = [],
+    revision,
+  } = records.toJSON() as Partial<PinState> & { readonly revision?: number };
   const isWritten = records.size > 0;
-  return { storage, records, state: { pins, accepted, pins_lost }, revision: revision ?? (isWritten ? 1 : 0), isDamaged };
+  return {
+    storage,
+    records,
+    state: { pins, accepted, pins_lost },
+    revision: revision ?? (isWritten ? 1 : 0),
+    isDamaged,
+  };
 }
 
 async function countOf(store: SessionStore): Promise<PinCount> {
@@ -133,7 +172,10 @@ async function countOf(store: SessionStore): Promise<PinCount> {
 }
 
 /** Reads what can be read of a journal. */
-async function readRecords(store: SessionStore, name: string): Promise<Pick<PinCopy, "storage" | "records" | "isDamaged">> {
+async function readRecords(
+  store: SessionStore,
+  name: string,
+): Promise<Pick<PinCopy, "storage" | "records" | "isDamaged">> {
   const storage = store.session(name);
   try {
     const records = await openRecords<JsonValue>(storage, { salvage: true });
@@ -148,19 +190,33 @@ function damageOf(copies: readonly PinCopy[], isMissing: boolean): ContextWeaver
   const hint = "look at what has changed, then `contextweaver gateway accept <server>` for each server";
   const findings = copies.flatMap(({ records }) => records?.findings ?? []);
   const what = isMissing ? "pins of tools that were kept are not in the store" : "pins of tools cannot be read";
-  return new ContextWeaverError("JOURNAL_DAMAGED", `${what}: tools without a pin are in quarantine until they are accepted`, { hint, details: { findings: findings.length } });
+  return new ContextWeaverError(
+    "JOURNAL_DAMAGED",
+    `${what}: tools without a pin are in quarantine until they are accepted`,
+    { hint, details: { findings: findings.length } },
+  );
 }
 
 function uncounted(): ContextWeaverError {
   const message = "the count of pins of tools cannot be read and begins anew; the pins themselves could be read";
-  return new ContextWeaverError("JOURNAL_DAMAGED", message, { hint: "if others may write to the store, compare the tools with what you know of them" });
+  return new ContextWeaverError("JOURNAL_DAMAGED", message, {
+    hint: "if others may write to the store, compare the tools with what you know of them",
+  });
 }
 
 function merged(a: PinState, b: PinState): PinState {
-  return { pins: { ...a.pins, ...b.pins }, accepted: { ...a.accepted, ...b.accepted }, pins_lost: [...new Set([...a.pins_lost, ...b.pins_lost])] };
+  return {
+    pins: { ...a.pins, ...b.pins },
+    accepted: { ...a.accepted, ...b.accepted },
+    pins_lost: [...new Set([...a.pins_lost, ...b.pins_lost])],
+  };
 }
 
 /** What of a record is of these servers, or is not. */
-function of<T>(record: Readonly<Record<string, T>>, servers: readonly string[], isOf: boolean): Readonly<Record<string, T>> {
+function of<T>(
+  record: Readonly<Record<string, T>>,
+  servers: readonly string[],
+  isOf: boolean,
+): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => servers.includes(name) === isOf));
 }

@@ -25,7 +25,12 @@ interface Readable {
 interface Child {
   readonly pid?: number;
   /** Not there where nothing could be started. */
-  readonly stdin?: { write(text: string, done?: (error?: Error | null) => void): boolean; end(): void; unref?(): void; on(event: "error", then: (error: Error) => void): void };
+  readonly stdin?: {
+    write(text: string, done?: (error?: Error | null) => void): boolean;
+    end(): void;
+    unref?(): void;
+    on(event: "error", then: (error: Error) => void): void;
+  };
   readonly stdout?: Readable;
   readonly stderr?: Readable | null;
   once(event: "spawn" | "close", then: () => void): void;
@@ -54,7 +59,9 @@ function nodeProcesses(): NodeProcesses | undefined {
   const { process } = globalThis as { readonly process?: NodeProcess };
   if (process === undefined || process.platform === "win32") return undefined;
   const { spawn } = (process.getBuiltinModule?.("node:child_process") ?? {}) as Partial<Pick<NodeProcesses, "spawn">>;
-  return spawn && { spawn, kill: (pid, signal) => process.kill(pid, signal), onexit: (then) => process.once("exit", then) };
+  return (
+    spawn && { spawn, kill: (pid, signal) => process.kill(pid, signal), onexit: (then) => process.once("exit", then) }
+  );
 }
 
 interface NodeProcess {
@@ -74,7 +81,9 @@ type ProgramTransports = new (parameters: ProgramParameters) => SdkTransport;
 const made = new Map<object, ProgramTransports>();
 
 /** The class of transports for programs that are read by `Reader`; nothing where there are no groups of processes. */
-export function programTransport(Reader: (new (options: object) => MessageReader) | undefined): ProgramTransports | undefined {
+export function programTransport(
+  Reader: (new (options: object) => MessageReader) | undefined,
+): ProgramTransports | undefined {
   const known = Reader && made.get(Reader);
   const processes = known || !Reader ? undefined : nodeProcesses();
   if (!Reader || !processes) return known;
@@ -89,7 +98,10 @@ export function endOf(transport: object): string | undefined {
 }
 
 /** Makes the class of transports that start programs by `processes` and read them by `Reader`. */
-function programTransports(processes: NodeProcesses, Reader: new (options: object) => MessageReader): ProgramTransports {
+function programTransports(
+  processes: NodeProcesses,
+  Reader: new (options: object) => MessageReader,
+): ProgramTransports {
   /** Groups that are not known to have ended. */
   const groups = new GroupWatch(processes.spawn);
   // Whatever ends the gateway, nothing that it has started goes on.
@@ -155,7 +167,8 @@ function programTransports(processes: NodeProcesses, Reader: new (options: objec
       // What it has written is read to its end, unless somebody whom it has started keeps its output open.
       child.once("close", () => this.#closed());
       child.once("exit", (code, signal) => {
-        this.ended = signal === null ? `the program ended with exit code ${code}` : `the program was ended by ${signal}`;
+        this.ended =
+          signal === null ? `the program ended with exit code ${code}` : `the program was ended by ${signal}`;
         setTimeout(() => this.#closed(), GRACE_MS);
       });
       await new Promise<void>((started, failed) => {
@@ -190,8 +203,14 @@ function programTransports(processes: NodeProcesses, Reader: new (options: objec
       const { stdin } = this.#child ?? {};
       if (stdin === undefined || this.#isClosed) return Promise.reject(new Error("Not connected"));
       // It is about to be told that the program has ended, and why.
-      const later = (error: Error, failed: (error: Error) => void): void => void setTimeout(() => failed(new Error("Not connected", { cause: error })), GRACE_MS);
-      return new Promise((sent, failed) => void stdin.write(`${withNumbers(JSON.stringify(message))}\n`, (error) => (error ? later(error, failed) : sent())));
+      const later = (error: Error, failed: (error: Error) => void): void =>
+        void setTimeout(() => failed(new Error("Not connected", { cause: error })), GRACE_MS);
+      return new Promise(
+        (sent, failed) =>
+          void stdin.write(`${withNumbers(JSON.stringify(message))}\n`, (error) =>
+            error ? later(error, failed) : sent(),
+          ),
+      );
     }
 
     /** Resolves when all have ended. */
@@ -219,7 +238,10 @@ function programTransports(processes: NodeProcesses, Reader: new (options: objec
       const { pid } = child ?? {};
       child?.stdin?.end();
       if (pid !== undefined) {
-        const isOver = (await hasEnded(pid, grace_ms)) || (signal(pid, "SIGTERM"), await hasEnded(pid, GRACE_MS)) || (signal(pid, "SIGKILL"), await hasEnded(pid, GRACE_MS));
+        const isOver =
+          (await hasEnded(pid, grace_ms)) ||
+          (signal(pid, "SIGTERM"), await hasEnded(pid, GRACE_MS)) ||
+          (signal(pid, "SIGKILL"), await hasEnded(pid, GRACE_MS));
         if (isOver) groups.delete(pid);
       }
       child?.stdout?.destroy();
@@ -242,9 +264,18 @@ export function inherited(environment: Readonly<Record<string, string | undefine
 }
 
 /** What programs look for in their environment to know who they are: services, tokens, profiles. */
-const CREDENTIALS = /^(?:AWS|AZURE|GOOGLE|GCP|CLOUDSDK|GITHUB|GH|GITLAB|OPENAI|ANTHROPIC|NPM|DOCKER|KUBE|PG|MYSQL|MONGODB?|REDIS|SLACK|NOTION|HF)_|^(?:KUBECONFIG|DATABASE_URL|SSH_AUTH_SOCK|PG[A-Z]+)$|_(?:TOKEN|KEY|SECRET|PASSWORD|PROFILE|CREDENTIALS)$/;
+const CREDENTIALS =
+  /^(?:AWS|AZURE|GOOGLE|GCP|CLOUDSDK|GITHUB|GH|GITLAB|OPENAI|ANTHROPIC|NPM|DOCKER|KUBE|PG|MYSQL|MONGODB?|REDIS|SLACK|NOTION|HF)_|^(?:KUBECONFIG|DATABASE_URL|SSH_AUTH_SOCK|PG[A-Z]+)$|_(?:TOKEN|KEY|SECRET|PASSWORD|PROFILE|CREDENTIALS)$/;
 
 /** Names of variables of an environment that programs may look for, and are not given. */
 export function notPassed(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.keys(environment).filter((name) => environment[name] !== undefined && CREDENTIALS.test(name) && !name.startsWith("CONTEXTWEAVER_") && !INHERITED.test(name)).sort();
+  return Object.keys(environment)
+    .filter(
+      (name) =>
+        environment[name] !== undefined &&
+        CREDENTIALS.test(name) &&
+        !name.startsWith("CONTEXTWEAVER_") &&
+        !INHERITED.test(name),
+    )
+    .sort();
 }

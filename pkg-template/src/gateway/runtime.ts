@@ -77,7 +77,13 @@ export class GatewayRuntime {
 
   constructor(options: GatewayRuntimeOptions) {
     const { pins = {}, accepted = {}, ...rest } = fields(options);
-    const recipe: Recipe = { options: rest, pins: fields(pins, "/pins"), accepted: fields(accepted, "/accepted"), listings: new Map(), statuses: new Map() };
+    const recipe: Recipe = {
+      options: rest,
+      pins: fields(pins, "/pins"),
+      accepted: fields(accepted, "/accepted"),
+      listings: new Map(),
+      statuses: new Map(),
+    };
     this.#recipe = recipe;
     this.#object = new EngineObject(gateway, KIND, { weight: encode(rest).length, open: (glue) => open(glue, recipe) });
     this.#object.watch(this);
@@ -87,7 +93,9 @@ export class GatewayRuntime {
   setListing(server: string, listing: Uint8Array): ListedServer {
     const args = encode({ server });
     this.#instructions = undefined;
-    const listed = done<ListedServer>(this.#object.call((glue, handle) => glue.gateway_set_listing(handle, args, listing)));
+    const listed = done<ListedServer>(
+      this.#object.call((glue, handle) => glue.gateway_set_listing(handle, args, listing)),
+    );
     // The caller may use its bytes again.
     this.#recipe.listings.set(server, { args, bytes: listing.slice() });
     this.#recipe.statuses.delete(server);
@@ -120,7 +128,11 @@ export class GatewayRuntime {
   }
 
   /** Returns the tools that a client sees: with those that are for views alone, where it shows views; all, where it searches by itself. */
-  listTools(session: string, caller?: string, traits: { readonly client?: string | undefined; readonly has_views?: boolean } = {}): ToolList {
+  listTools(
+    session: string,
+    caller?: string,
+    traits: { readonly client?: string | undefined; readonly has_views?: boolean } = {},
+  ): ToolList {
     return this.#run("list_tools", encode({ session, caller, ...traits }));
   }
 
@@ -161,7 +173,10 @@ export class GatewayRuntime {
 
   /** Returns the templates of resources of all servers. */
   listResourceTemplates(session: string, caller?: string): readonly JsonObject[] {
-    return this.#run<{ resource_templates: readonly JsonObject[] }>("list_resource_templates", encode({ session, caller })).resource_templates;
+    return this.#run<{ resource_templates: readonly JsonObject[] }>(
+      "list_resource_templates",
+      encode({ session, caller }),
+    ).resource_templates;
   }
 
   /** Returns the prompts of all servers, under names of which each is there once. */

@@ -72,12 +72,22 @@ export type PriorDiscovery = { readonly kind: "legacy" };
 
 /** A client of the SDK, low level. */
 export interface SdkClient {
-  connect(transport: never, options?: { readonly timeout?: number; readonly signal?: AbortSignal; readonly prior?: PriorDiscovery }): Promise<void>;
+  connect(
+    transport: never,
+    options?: { readonly timeout?: number; readonly signal?: AbortSignal; readonly prior?: PriorDiscovery },
+  ): Promise<void>;
   close(): Promise<void>;
-  request(request: { method: string; params?: Record<string, unknown> }, schema: never, options?: never): Promise<unknown>;
+  request(
+    request: { method: string; params?: Record<string, unknown> },
+    schema: never,
+    options?: never,
+  ): Promise<unknown>;
   callTool(params: never, options?: never): Promise<unknown>;
   notification(notification: { method: string; params?: Record<string, unknown> }): Promise<void>;
-  listen(filter: object, options?: { readonly timeout?: number; readonly signal?: AbortSignal }): Promise<SdkSubscription>;
+  listen(
+    filter: object,
+    options?: { readonly timeout?: number; readonly signal?: AbortSignal },
+  ): Promise<SdkSubscription>;
   ping(options?: { readonly timeout?: number; readonly signal?: AbortSignal }): Promise<unknown>;
   getServerCapabilities(): object | undefined;
   getServerVersion(): object | undefined;

@@ -3,7 +3,10 @@ import type { ServerConfig, ServerDescription, ServerTransport } from "./config-
 import type { Expansion } from "./expand.js";
 
 /** What was expanded in a server's settings. */
-const expansions = new WeakMap<ServerConfig, { readonly names: readonly string[]; readonly values: ReadonlyMap<string, string> }>();
+const expansions = new WeakMap<
+  ServerConfig,
+  { readonly names: readonly string[]; readonly values: ReadonlyMap<string, string> }
+>();
 
 /** Shorter values are words of every other sentence: to mask them would hide nothing and garble everything. @internal */
 export const SHORTEST_SECRET = 6;
@@ -13,7 +16,18 @@ const NODE_INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** Describes a server for people: names of variables and headers, none of their values. */
 export function describeServer(config: ServerConfig): ServerDescription {
-  const { name, configured_name, transport, connection, disabled, timeout_ms, forward_headers, per_user, oauth, redact } = config;
+  const {
+    name,
+    configured_name,
+    transport,
+    connection,
+    disabled,
+    timeout_ms,
+    forward_headers,
+    per_user,
+    oauth,
+    redact,
+  } = config;
   const variables = expansions.get(config)?.names ?? [];
   return {
     name,
@@ -32,14 +46,21 @@ export function describeServer(config: ServerConfig): ServerDescription {
 
 /** A text with variables in place of their values: what they stand for is nobody's business. */
 function asWritten(text: string, config: ServerConfig): string {
-  const known = [...(expansions.get(config)?.values ?? [])].filter(([value]) => value.length >= SHORTEST_SECRET).sort(([a], [b]) => b.length - a.length);
+  const known = [...(expansions.get(config)?.values ?? [])]
+    .filter(([value]) => value.length >= SHORTEST_SECRET)
+    .sort(([a], [b]) => b.length - a.length);
   let shown = text;
   // In addresses they are encoded, and hosts are in lower case.
-  for (const [value, written] of known) for (const form of new Set([value, encodeURI(value), encodeURIComponent(value), value.toLowerCase()])) shown = shown.replaceAll(form, written);
+  for (const [value, written] of known)
+    for (const form of new Set([value, encodeURI(value), encodeURIComponent(value), value.toLowerCase()]))
+      shown = shown.replaceAll(form, written);
   return shown;
 }
 
-function described(transport: ServerTransport, shown: (text: string) => string): Pick<ServerDescription, "type" | "command" | "args" | "url" | "env" | "headers"> {
+function described(
+  transport: ServerTransport,
+  shown: (text: string) => string,
+): Pick<ServerDescription, "type" | "command" | "args" | "url" | "env" | "headers"> {
   if (transport.type === "stdio") {
     const { type, command, args, env } = transport;
     return { type, command: shown(command), args: args.length, env: Object.keys(env) };
@@ -80,8 +101,11 @@ export function secretsOf(config: ServerConfig): readonly string[] {
   const { client_secret, private_key } = oauth ?? {};
   if (client_secret !== undefined) values.push(client_secret);
   // Whoever shows a key in part shows a line of it.
-  if (private_key !== undefined) values.push(private_key, ...private_key.split(/\s+/).filter((line) => line.length >= 16));
-  return [...new Set(values)].filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value)).sort((a, b) => b.length - a.length);
+  if (private_key !== undefined)
+    values.push(private_key, ...private_key.split(/\s+/).filter((line) => line.length >= 16));
+  return [...new Set(values)]
+    .filter((value) => value.length >= SHORTEST_SECRET && !SCHEME.test(value))
+    .sort((a, b) => b.length - a.length);
 }
 
 /** Whether a variable of a program is the path of a file or folder, which errors of its server name. */

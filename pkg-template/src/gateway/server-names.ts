@@ -15,13 +15,20 @@ export function isLegalName(name: string): boolean {
  * A legal name for one that is not, the same each time; one of `taken` gets a mark that is made of the whole name. @internal
  */
 export function legalName(name: string, taken: ReadonlySet<string>): string {
-  const made = legalText(name).replace(/[*?]+/g, "-").replace(/^[-_.]+|[-_.]+$/g, "").slice(0, MAX_KEPT) || `server-${markOf(name)}`;
+  const made =
+    legalText(name)
+      .replace(/[*?]+/g, "-")
+      .replace(/^[-_.]+|[-_.]+$/g, "")
+      .slice(0, MAX_KEPT) || `server-${markOf(name)}`;
   return taken.has(made) ? `${made}-${markOf(name)}` : made;
 }
 
 /** Letters lose their accents, and what is no letter, digit, `_`, `.` or `-` becomes `-`; `*` and `?` of globs stay. */
 function legalText(text: string): string {
-  return text.normalize("NFKD").replace(/\p{M}+/gu, "").replace(/[^\w.*?-]+/g, "-");
+  return text
+    .normalize("NFKD")
+    .replace(/\p{M}+/gu, "")
+    .replace(/[^\w.*?-]+/g, "-");
 }
 
 /** FNV-1a over the code units, as 8 hexadecimal digits. */
@@ -35,12 +42,19 @@ function markOf(name: string): string {
 export function withLegalNames(policy: unknown, servers: readonly ServerConfig[]): unknown {
   const { rules } = (policy ?? {}) as { readonly rules?: unknown };
   if (!Array.isArray(rules)) return policy;
-  const names = new Map(servers.flatMap(({ name, configured_name }) => (configured_name === undefined ? [] : [[configured_name, name]])));
-  const legal = (text: unknown): unknown => (typeof text !== "string" ? text : (names.get(text) ?? (names.size === 0 ? text : legalText(text))));
+  const names = new Map(
+    servers.flatMap(({ name, configured_name }) => (configured_name === undefined ? [] : [[configured_name, name]])),
+  );
+  const legal = (text: unknown): unknown =>
+    typeof text !== "string" ? text : (names.get(text) ?? (names.size === 0 ? text : legalText(text)));
   const renamed = rules.map((rule: unknown) => {
     if (typeof rule !== "object" || rule === null || Array.isArray(rule)) return rule;
     const { server, namespace } = rule as { readonly server?: unknown; readonly namespace?: unknown };
-    return { ...rule, ...(server !== undefined && { server: legal(server) }), ...(namespace !== undefined && { namespace: names.get(namespace as string) ?? namespace }) };
+    return {
+      ...rule,
+      ...(server !== undefined && { server: legal(server) }),
+      ...(namespace !== undefined && { namespace: names.get(namespace as string) ?? namespace }),
+    };
   });
   return { ...(policy as object), rules: renamed };
 }
@@ -48,7 +62,9 @@ export function withLegalNames(policy: unknown, servers: readonly ServerConfig[]
 /** The same overrides, by names of servers as they are called here. @internal */
 export function withLegalKeys(overrides: unknown, servers: readonly ServerConfig[]): unknown {
   if (typeof overrides !== "object" || overrides === null || Array.isArray(overrides)) return overrides;
-  const renamed = servers.flatMap(({ name, configured_name }) => (configured_name === undefined ? [] : [{ name, start: `${configured_name}__` }]));
+  const renamed = servers.flatMap(({ name, configured_name }) =>
+    configured_name === undefined ? [] : [{ name, start: `${configured_name}__` }],
+  );
   const legal = (key: string): string => {
     const found = renamed.find(({ start }) => key.startsWith(start));
     return found ? `${found.name}__${key.slice(found.start.length)}` : key;

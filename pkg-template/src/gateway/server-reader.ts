@@ -22,22 +22,86 @@ const MAX_ENTRIES = 1_000;
 
 /** What we read, under the names by which programs have it. */
 const KNOWN = [
-  "type", "transport", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers", "disabled", "enabled",
-  "timeout", "timeout_ms", "include_tools", "includeTools", "enabledTools", "tools", "exclude_tools", "excludeTools", "disabledTools",
-  "forward_headers", "connection", "probe", "policy", "oauth", "redact", "result_tokens",
+  "type",
+  "transport",
+  "command",
+  "args",
+  "env",
+  "cwd",
+  "url",
+  "serverUrl",
+  "httpUrl",
+  "headers",
+  "http_headers",
+  "disabled",
+  "enabled",
+  "timeout",
+  "timeout_ms",
+  "include_tools",
+  "includeTools",
+  "enabledTools",
+  "tools",
+  "exclude_tools",
+  "excludeTools",
+  "disabledTools",
+  "forward_headers",
+  "connection",
+  "probe",
+  "policy",
+  "oauth",
+  "redact",
+  "result_tokens",
 ];
 /** Fields of other programs that mean nothing here, and why. */
 const IGNORED: Readonly<Record<string, string>> = {
-  autoApprove: "say by `policy` what is allowed", alwaysAllow: "say by `policy` what is allowed", trust: "say by `policy` what is allowed",
-  disabledAutoApprove: "say by `policy` what is allowed", envFile: "load it into the environment, and name the variables in `env`",
-  auth: "say how the gateway is authorized by `oauth`", dev: "", gallery: "", version: "", description: "", title: "", note: "", comment: "", $comment: "",
-  icon: "", iconPath: "", watch: "", sandbox: "", sandboxEnabled: "", fromGalleryId: "", isActive: "use `disabled`", name: "", id: "", tags: "",
-  chatMenu: "", serverInstructions: "", startup: "", initTimeout: "", autoStart: "", restart: "", retry: "", source: "", installUrl: "", provider: "",
+  autoApprove: "say by `policy` what is allowed",
+  alwaysAllow: "say by `policy` what is allowed",
+  trust: "say by `policy` what is allowed",
+  disabledAutoApprove: "say by `policy` what is allowed",
+  envFile: "load it into the environment, and name the variables in `env`",
+  auth: "say how the gateway is authorized by `oauth`",
+  dev: "",
+  gallery: "",
+  version: "",
+  description: "",
+  title: "",
+  note: "",
+  comment: "",
+  $comment: "",
+  icon: "",
+  iconPath: "",
+  watch: "",
+  sandbox: "",
+  sandboxEnabled: "",
+  fromGalleryId: "",
+  isActive: "use `disabled`",
+  name: "",
+  id: "",
+  tags: "",
+  chatMenu: "",
+  serverInstructions: "",
+  startup: "",
+  initTimeout: "",
+  autoStart: "",
+  restart: "",
+  retry: "",
+  source: "",
+  installUrl: "",
+  provider: "",
 };
 /** The ways to name a transport. */
 const TYPES: Readonly<Record<string, "stdio" | "http" | "sse">> = {
-  stdio: "stdio", local: "stdio", http: "http", https: "http", streamablehttp: "http", httpstream: "http", httpstreamable: "http", streamable: "http", remote: "http",
-  sse: "sse", httpsse: "sse",
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  https: "http",
+  streamablehttp: "http",
+  httpstream: "http",
+  httpstreamable: "http",
+  streamable: "http",
+  remote: "http",
+  sse: "sse",
+  httpsse: "sse",
 };
 /** Fields in which a server is reached; some programs have them in an object `transport`. */
 const REACHED_BY = ["type", "command", "args", "env", "cwd", "url", "serverUrl", "httpUrl", "headers", "http_headers"];
@@ -59,16 +123,29 @@ export function isDisabled(written: unknown): boolean {
 
 /** What is null counts as absent everywhere: programs write it for what their user left empty. */
 function withoutEmpty(written: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(written).filter(([name, value]) => value !== null && !(EMPTY.includes(name) && typeof value === "string" && value.trim() === "")));
+  return Object.fromEntries(
+    Object.entries(written).filter(
+      ([name, value]) => value !== null && !(EMPTY.includes(name) && typeof value === "string" && value.trim() === ""),
+    ),
+  );
 }
 
 /** Takes what each caller has of its own out of the headers or variables of a server. */
-function apart(transport: ServerTransport): { readonly transport: ServerTransport; readonly per_user?: Readonly<Record<string, string>> } {
+function apart(transport: ServerTransport): {
+  readonly transport: ServerTransport;
+  readonly per_user?: Readonly<Record<string, string>>;
+} {
   const field = transport.type === "stdio" ? "env" : "headers";
   const all = Object.entries(transport.type === "stdio" ? transport.env : transport.headers);
   const per_user = Object.fromEntries(all.filter(([, text]) => isPerUser(text)));
   if (Object.keys(per_user).length === 0) return { transport };
-  return { transport: { ...transport, [field]: Object.fromEntries(all.filter(([, text]) => !isPerUser(text))) } as ServerTransport, per_user };
+  return {
+    transport: {
+      ...transport,
+      [field]: Object.fromEntries(all.filter(([, text]) => !isPerUser(text))),
+    } as ServerTransport,
+    per_user,
+  };
 }
 
 /** Reads one server. @internal */
@@ -82,7 +159,13 @@ export class ServerReader {
   /** Fields that stand in an object `transport`. */
   readonly #nested: readonly string[];
 
-  constructor(name: string, written: Record<string, unknown>, path: string, expansion: Expansion, warn: (warning: Omit<ConfigWarning, "file">) => void) {
+  constructor(
+    name: string,
+    written: Record<string, unknown>,
+    path: string,
+    expansion: Expansion,
+    warn: (warning: Omit<ConfigWarning, "file">) => void,
+  ) {
     const own = withoutEmpty(written);
     const { transport, ...rest } = own;
     const isNested = typeof transport === "object" && transport !== null && !Array.isArray(transport);
@@ -98,7 +181,12 @@ export class ServerReader {
     // A list says which tools there are, an object what is said of them.
     const { tools, result_tokens } = this.#written;
     const isOverrides = typeof tools === "object" && tools !== null && !Array.isArray(tools);
-    const include_tools = this.#tools("include_tools", "includeTools", "enabledTools", ...(isOverrides ? [] : ["tools"]));
+    const include_tools = this.#tools(
+      "include_tools",
+      "includeTools",
+      "enabledTools",
+      ...(isOverrides ? [] : ["tools"]),
+    );
     const exclude_tools = this.#tools("exclude_tools", "excludeTools", "disabledTools");
     const forward_headers = this.#forwarded(transport);
     const oauth = this.#written["oauth"] === undefined ? undefined : this.#oauth(transport);
@@ -119,7 +207,9 @@ export class ServerReader {
       ...(redact !== undefined && { redact }),
       ...(policy !== undefined && { policy: this.#json("policy") }),
       ...(isOverrides && { tools: this.#json("tools") }),
-      ...(result_tokens !== undefined && { result_tokens: wholeWithin(result_tokens, 1, MAX_RESULT_TOKENS, this.#at("result_tokens")) }),
+      ...(result_tokens !== undefined && {
+        result_tokens: wholeWithin(result_tokens, 1, MAX_RESULT_TOKENS, this.#at("result_tokens")),
+      }),
     };
   }
 
@@ -138,11 +228,21 @@ export class ServerReader {
       const path = this.#at(name);
       if (Object.hasOwn(IGNORED, name)) {
         const hint = IGNORED[name];
-        this.#warn({ code: "IGNORED_FIELD", path, message: `\`${name}\` of another program has no meaning here`, ...(hint && { hint }) });
+        this.#warn({
+          code: "IGNORED_FIELD",
+          path,
+          message: `\`${name}\` of another program has no meaning here`,
+          ...(hint && { hint }),
+        });
         continue;
       }
       const meant = nearest(name, KNOWN);
-      this.#warn({ code: "UNKNOWN_FIELD", path, message: `unknown field \`${token(name)}\``, ...(meant !== undefined && { hint: `did you mean \`${meant}\`?` }) });
+      this.#warn({
+        code: "UNKNOWN_FIELD",
+        path,
+        message: `unknown field \`${token(name)}\``,
+        ...(meant !== undefined && { hint: `did you mean \`${meant}\`?` }),
+      });
     }
   }
 
@@ -151,7 +251,11 @@ export class ServerReader {
     const address = (["url", "serverUrl", "httpUrl"] as const).find((name) => this.#written[name] !== undefined);
     const type = this.#type();
     if (type === "stdio" || (type === undefined && address === undefined)) {
-      if (command === undefined) throw this.#missing(type === undefined ? "`command` or `url`" : "`command`", type === undefined ? "" : "/command");
+      if (command === undefined)
+        throw this.#missing(
+          type === undefined ? "`command` or `url`" : "`command`",
+          type === undefined ? "" : "/command",
+        );
       if (address !== undefined) throw this.#both(address);
       return this.#stdio();
     }
@@ -174,7 +278,9 @@ export class ServerReader {
     const plain = typeof written === "string" ? written.toLowerCase().replace(/[-_ +]/g, "") : "";
     const type = Object.hasOwn(TYPES, plain) ? TYPES[plain] : undefined;
     if (type !== undefined) return type;
-    throw new ContextWeaverError("INVALID_INPUT", "expected a transport: `stdio`, `http` or `sse`", { path: this.#at(field) });
+    throw new ContextWeaverError("INVALID_INPUT", "expected a transport: `stdio`, `http` or `sse`", {
+      path: this.#at(field),
+    });
   }
 
   #missing(what: string, below: string): ContextWeaverError {
@@ -189,13 +295,16 @@ export class ServerReader {
   #stdio(): ServerTransport {
     const command = this.#text("command");
     // Of a variable, perhaps.
-    if (command.trim() === "") throw new ContextWeaverError("INVALID_INPUT", "the command is empty", { path: this.#at("command") });
+    if (command.trim() === "")
+      throw new ContextWeaverError("INVALID_INPUT", "the command is empty", { path: this.#at("command") });
     const cwd = this.#written["cwd"] === undefined ? undefined : this.#text("cwd");
     return { type: "stdio", command, args: this.#args(), env: this.#record("env", false), ...(cwd && { cwd }) };
   }
 
   #args(): string[] {
-    return this.#list("args", MAX_ARGS).map((arg, place) => this.#forAll(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`));
+    return this.#list("args", MAX_ARGS).map((arg, place) =>
+      this.#forAll(typeof arg === "number" ? String(arg) : arg, `${this.#at("args")}/${place}`),
+    );
   }
 
   #url(field: string): string {
@@ -207,9 +316,13 @@ export class ServerReader {
     } catch {
       throw new ContextWeaverError("INVALID_INPUT", "expected an address, such as https://example.com/mcp", { path });
     }
-    if (url.protocol !== "http:" && url.protocol !== "https:") throw new ContextWeaverError("INVALID_INPUT", "expected an address with http or https", { path });
+    if (url.protocol !== "http:" && url.protocol !== "https:")
+      throw new ContextWeaverError("INVALID_INPUT", "expected an address with http or https", { path });
     if (url.username || url.password) {
-      throw new ContextWeaverError("INVALID_INPUT", "the address has a user name or password, which no request sends", { path, hint: "use `headers`: {\"Authorization\": \"Basic …\"}" });
+      throw new ContextWeaverError("INVALID_INPUT", "the address has a user name or password, which no request sends", {
+        path,
+        hint: 'use `headers`: {"Authorization": "Basic …"}',
+      });
     }
     return written;
   }
@@ -218,14 +331,24 @@ export class ServerReader {
   #record(field: string, isHeaders: boolean): Record<string, string> {
     const above = this.#at(field);
     const entries = Object.entries(fields(this.#written[field], above)).filter(([, value]) => value !== null);
-    if (entries.length > MAX_ENTRIES) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_ENTRIES} entries`, { path: above });
+    if (entries.length > MAX_ENTRIES)
+      throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_ENTRIES} entries`, { path: above });
     return Object.fromEntries(
       entries.map(([name, value]) => {
         const path = `${above}/${token(name)}`;
-        const text = this.#expanded(typeof value === "number" || typeof value === "boolean" ? String(value) : value, path);
-        if (isHeaders && !HEADER_NAME.test(name)) throw new ContextWeaverError("INVALID_INPUT", "expected the name of a header", { path });
-        if (isHeaders && NOT_IN_HEADER.test(text)) throw new ContextWeaverError("INVALID_INPUT", "the value has characters that no header carries", { path, hint: "trim line ends, as of a file" });
-        if (!isHeaders && (name === "" || /[=\0]/.test(name) || text.includes("\0"))) throw new ContextWeaverError("INVALID_INPUT", "expected a variable that a program can be given", { path });
+        const text = this.#expanded(
+          typeof value === "number" || typeof value === "boolean" ? String(value) : value,
+          path,
+        );
+        if (isHeaders && !HEADER_NAME.test(name))
+          throw new ContextWeaverError("INVALID_INPUT", "expected the name of a header", { path });
+        if (isHeaders && NOT_IN_HEADER.test(text))
+          throw new ContextWeaverError("INVALID_INPUT", "the value has characters that no header carries", {
+            path,
+            hint: "trim line ends, as of a file",
+          });
+        if (!isHeaders && (name === "" || /[=\0]/.test(name) || text.includes("\0")))
+          throw new ContextWeaverError("INVALID_INPUT", "expected a variable that a program can be given", { path });
         return [name, text];
       }),
     );
@@ -244,15 +367,20 @@ export class ServerReader {
   #forAll(value: unknown, path: string): string {
     const text = this.#expanded(value, path);
     if (!isPerUser(text)) return text;
-    throw new ContextWeaverError("UNSUPPORTED", "values of a user stand in `headers`, or in `env` of a program", { path, hint: "such as {\"Authorization\": \"Bearer ${user.token}\"}" });
+    throw new ContextWeaverError("UNSUPPORTED", "values of a user stand in `headers`, or in `env` of a program", {
+      path,
+      hint: 'such as {"Authorization": "Bearer ${user.token}"}',
+    });
   }
 
   #list(field: string, most: number): unknown[] {
     const value = this.#written[field];
     if (value === undefined) return [];
     const list = listed(value, this.#at(field));
-    if (list === undefined) throw new ContextWeaverError("INVALID_INPUT", "expected an array of strings", { path: this.#at(field) });
-    if (list.length > most) throw new ContextWeaverError("TOO_LARGE", `more than ${most} values`, { path: this.#at(field) });
+    if (list === undefined)
+      throw new ContextWeaverError("INVALID_INPUT", "expected an array of strings", { path: this.#at(field) });
+    if (list.length > most)
+      throw new ContextWeaverError("TOO_LARGE", `more than ${most} values`, { path: this.#at(field) });
     return list;
   }
 
@@ -271,7 +399,10 @@ export class ServerReader {
     const isSeconds = field === "timeout" && value < SECONDS_BELOW;
     const milliseconds = Math.round(isSeconds ? value * 1_000 : value);
     if (!(milliseconds >= 1 && milliseconds <= MAX_TIMEOUT_MS)) {
-      throw new ContextWeaverError("OUT_OF_RANGE", "expected a time above 0", { path, hint: `\`timeout_ms\` from 1 to ${MAX_TIMEOUT_MS} milliseconds` });
+      throw new ContextWeaverError("OUT_OF_RANGE", "expected a time above 0", {
+        path,
+        hint: `\`timeout_ms\` from 1 to ${MAX_TIMEOUT_MS} milliseconds`,
+      });
     }
     if (isSeconds) {
       const message = `programs differ in the unit of \`timeout\`: ${value} is taken for seconds`;
@@ -286,7 +417,9 @@ export class ServerReader {
     return given.flatMap((field) =>
       this.#list(field, 10_000).map((value, place) => {
         if (typeof value === "string" && value !== "" && value.length <= 256) return value;
-        throw new ContextWeaverError("INVALID_INPUT", "expected the name of a tool, or a glob such as `read_*`", { path: `${this.#at(field)}/${place}` });
+        throw new ContextWeaverError("INVALID_INPUT", "expected the name of a tool, or a glob such as `read_*`", {
+          path: `${this.#at(field)}/${place}`,
+        });
       }),
     );
   }
@@ -294,12 +427,22 @@ export class ServerReader {
   #forwarded(transport: ServerTransport): readonly string[] | undefined {
     const field = "forward_headers";
     if (this.#written[field] === undefined) return undefined;
-    if (transport.type === "stdio") throw new ContextWeaverError("INVALID_INPUT", "a program gets no headers", { path: this.#at(field), hint: "use `env`" });
+    if (transport.type === "stdio")
+      throw new ContextWeaverError("INVALID_INPUT", "a program gets no headers", {
+        path: this.#at(field),
+        hint: "use `env`",
+      });
     const names = this.#list(field, 100).map((value, place) => {
       const path = `${this.#at(field)}/${place}`;
       const name = typeof value === "string" ? value.toLowerCase() : "";
-      if (!HEADER_NAME.test(name)) throw new ContextWeaverError("INVALID_INPUT", "expected the name of a header", { path });
-      if (NOT_FORWARDED.test(name)) throw new ContextWeaverError("INVALID_INPUT", `\`${name}\` belongs to the connection of the client and cannot be sent on`, { path });
+      if (!HEADER_NAME.test(name))
+        throw new ContextWeaverError("INVALID_INPUT", "expected the name of a header", { path });
+      if (NOT_FORWARDED.test(name))
+        throw new ContextWeaverError(
+          "INVALID_INPUT",
+          `\`${name}\` belongs to the connection of the client and cannot be sent on`,
+          { path },
+        );
       return name;
     });
     return [...new Set(names)].sort();
@@ -318,19 +461,34 @@ export class ServerReader {
     const path = this.#at("redact");
     const { except, ...rest } = fields(value, path);
     const other = Object.keys(rest)[0];
-    if (other !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(other)}\``, { path: `${path}/${token(other)}`, hint: "`except` has the fields that are not masked" });
+    if (other !== undefined)
+      throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(other)}\``, {
+        path: `${path}/${token(other)}`,
+        hint: "`except` has the fields that are not masked",
+      });
     const list = listed(except, `${path}/except`);
-    if (list === undefined) throw new ContextWeaverError("INVALID_INPUT", "expected true, false, or an object with `except`: names of fields", { path });
+    if (list === undefined)
+      throw new ContextWeaverError(
+        "INVALID_INPUT",
+        "expected true, false, or an object with `except`: names of fields",
+        { path },
+      );
     const names = list.map((name, place) => {
       if (typeof name === "string" && name !== "") return name;
-      throw new ContextWeaverError("INVALID_INPUT", "expected the name of a field, such as `csrf*` or `upload.token`", { path: `${path}/except/${place}` });
+      throw new ContextWeaverError("INVALID_INPUT", "expected the name of a field, such as `csrf*` or `upload.token`", {
+        path: `${path}/except/${place}`,
+      });
     });
     return { except: names };
   }
 
   #oauth({ type }: ServerTransport): ServerOAuth {
     const path = this.#at("oauth");
-    if (type === "stdio") throw new ContextWeaverError("INVALID_INPUT", "a program is not authorized over HTTP", { path, hint: "use `env`" });
+    if (type === "stdio")
+      throw new ContextWeaverError("INVALID_INPUT", "a program is not authorized over HTTP", {
+        path,
+        hint: "use `env`",
+      });
     return readOAuth(fields(this.#written["oauth"], path), path, (value, at) => this.#expanded(value, at));
   }
 }

@@ -38,7 +38,11 @@ export type RequestHandler = (request: McpRequest, context: RequestContext) => P
 export interface SdkServer {
   setRequestHandler(method: string, handler: RequestHandler): void;
   /** For methods that the SDK does not know. */
-  setRequestHandler(method: string, schemas: { readonly params: object }, handler: (params: Fields, context: RequestContext) => Promise<Fields>): void;
+  setRequestHandler(
+    method: string,
+    schemas: { readonly params: object },
+    handler: (params: Fields, context: RequestContext) => Promise<Fields>,
+  ): void;
   setNotificationHandler(method: string, handler: (notification: McpRequest) => void | Promise<void>): void;
   connect(transport: unknown): Promise<void>;
   close(): Promise<void>;
@@ -67,7 +71,10 @@ export interface FactoryContext {
 /** A transport of the SDK for Streamable HTTP up to revision 2025-11-25. */
 export interface SdkHttpServerTransport {
   readonly sessionId?: string | undefined;
-  handleRequest(request: Request, options?: { readonly parsedBody?: unknown; readonly authInfo?: unknown }): Promise<Response>;
+  handleRequest(
+    request: Request,
+    options?: { readonly parsedBody?: unknown; readonly authInfo?: unknown },
+  ): Promise<Response>;
   close(): Promise<void>;
   onclose?: (() => void) | undefined;
 }
@@ -92,13 +99,19 @@ export interface ServerSdk {
   readonly fromJsonSchema: (schema: Fields) => unknown;
   readonly ProtocolError: new (code: number, message: string, data?: unknown) => Error;
   readonly WebStandardStreamableHTTPServerTransport: new (options: Fields) => SdkHttpServerTransport;
-  readonly createMcpHandler: (factory: (context: FactoryContext) => SdkServer | SdkMcpServer, options: Fields) => SdkHttpHandler;
+  readonly createMcpHandler: (
+    factory: (context: FactoryContext) => SdkServer | SdkMcpServer,
+    options: Fields,
+  ) => SdkHttpHandler;
   readonly createRequestStateCodec: <T>(options: Fields) => SdkStateCodec<T>;
   readonly isLegacyRequest: (request: Request, parsedBody?: unknown, options?: Fields) => Promise<boolean>;
 }
 
 /** The module `@modelcontextprotocol/server/stdio`. */
 export interface ServerStdioSdk {
-  readonly serveStdio: (factory: (context: FactoryContext) => SdkServer | SdkMcpServer, options?: Fields) => { close(): Promise<void> };
+  readonly serveStdio: (
+    factory: (context: FactoryContext) => SdkServer | SdkMcpServer,
+    options?: Fields,
+  ) => { close(): Promise<void> };
   readonly StdioServerTransport: new (input?: unknown, output?: unknown, options?: Fields) => SdkTransport;
 }

@@ -11,7 +11,12 @@ const UNAVAILABLE = 503;
 /** Whether a request in a session may have failed because the server has forgotten the session. @internal */
 export function mayBeForgotten({ kind, status = 0, code = 0, message }: UpstreamFailure): boolean {
   if (kind === "http") return status >= 400 && !OF_THE_REQUEST.includes(status);
-  if (kind === "rpc") return code === INVALID_REQUEST || (code >= LEAST_SERVER_ERROR && code <= SERVER_ERROR) || /session|initiali[sz]/i.test(message);
+  if (kind === "rpc")
+    return (
+      code === INVALID_REQUEST ||
+      (code >= LEAST_SERVER_ERROR && code <= SERVER_ERROR) ||
+      /session|initiali[sz]/i.test(message)
+    );
   return kind === "unavailable";
 }
 

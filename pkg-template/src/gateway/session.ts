@@ -154,7 +154,9 @@ export class GatewaySessions {
   /** Opens what was stored, masked as its server says now; where it has results of servers that differ in that, as by itself. */
   async #reopen(storage: SessionStorage): Promise<StoredSession> {
     const stored = await openSession(storage, { ...this.#managerOptions(undefined), salvage: true });
-    const servers = new Set(stored.manager.events.list({ kinds: ["tool_result"] }).map(({ metadata }) => metadata?.["server"]));
+    const servers = new Set(
+      stored.manager.events.list({ kinds: ["tool_result"] }).map(({ metadata }) => metadata?.["server"]),
+    );
     const [masking, ...others] = new Set([...servers].map((server) => JSON.stringify(this.maskingOf(String(server)))));
     if (masking === undefined || others.length > 0) return stored;
     stored.manager.free();
@@ -167,7 +169,14 @@ export class GatewaySessions {
   }
 
   #shelf(name: string, manager: ContextManager, stored: StoredSession | undefined): Shelf {
-    return { name, manager, digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name), stored, results: 0, isTold: false };
+    return {
+      name,
+      manager,
+      digests: new ResultDigests(manager, this.#options.drilldown, this.#options.result_tokens, name),
+      stored,
+      results: 0,
+      isTold: false,
+    };
   }
 
   /** A session that is full makes room: what goes is read from the store again, or its handle says that it is gone. */
@@ -240,7 +249,9 @@ export class GatewaySession {
   async read(input: DrilldownInput): Promise<{ readonly reply: Fields; readonly error_type?: string }> {
     const handle = String((input as Partial<DrilldownInput>).handle ?? "");
     const { manager } = (await this.#all.find(this.caller, handle)) ?? (await this.#writable());
-    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () => readOnAsync(manager, input, DEFAULT_ROOM));
+    const { result, error_type } = await manager.runAddedAsync({ name: this.#all.drilldown, input }, () =>
+      readOnAsync(manager, input, DEFAULT_ROOM),
+    );
     // What no selector fits is in memory by now, also where it was evicted.
     const block = error_type === undefined ? undefined : mediaBlock(manager, handle);
     if (block) return { reply: { content: [block] } };
@@ -272,7 +283,9 @@ export class GatewaySession {
     if (!call) return undefined;
     try {
       const { server, tool_name } = shelf.manager.events.get(`result:${call}`).metadata;
-      return typeof server === "string" && typeof tool_name === "string" ? { handle, server, tool: tool_name } : undefined;
+      return typeof server === "string" && typeof tool_name === "string"
+        ? { handle, server, tool: tool_name }
+        : undefined;
     } catch {
       return undefined; // The reading says that it is gone.
     }
@@ -308,7 +321,8 @@ export class GatewaySession {
     // What a client was told stays until as much was told again.
     const told = before?.isTold ? undefined : older.find(({ isTold }) => isTold);
     lane.shelves = [shelf, before, told].filter((one) => one !== undefined);
-    for (const one of older) if (one !== told) void (one.stored?.save() ?? Promise.resolve()).finally(() => one.manager.free());
+    for (const one of older)
+      if (one !== told) void (one.stored?.save() ?? Promise.resolve()).finally(() => one.manager.free());
     return shelf;
   }
 }
@@ -323,7 +337,10 @@ function storedName(caller: string, name: string): string {
 }
 
 function randomName(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(NAME_CHARS)), (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+  return Array.from(
+    crypto.getRandomValues(new Uint8Array(NAME_CHARS)),
+    (byte) => ALPHABET[byte % ALPHABET.length],
+  ).join("");
 }
 
 /** An artifact that is no text, as a block of MCP. */
@@ -340,7 +357,9 @@ function mediaBlock(manager: ContextManager, handle: string): Fields | undefined
 /** Whether a result is a little text. */
 function isLittle({ content, structuredContent }: Fields, most: number): boolean {
   if (!Array.isArray(content)) return true;
-  const texts = (content as readonly Fields[]).map((block) => (block?.["type"] === "text" ? String(block["text"]).length : Infinity));
+  const texts = (content as readonly Fields[]).map((block) =>
+    block?.["type"] === "text" ? String(block["text"]).length : Infinity,
+  );
   if (texts.reduce((sum, length) => sum + length, 0) > most) return false;
   return structuredContent === undefined || JSON.stringify(structuredContent).length <= most;
 }

@@ -20,7 +20,10 @@ export async function artifactResponse(manager: SidecarManager, handle: string):
   return new Response(content, { status: 200, headers });
 }
 
-async function wholeOf(manager: SidecarManager, handle: string): Promise<{ content: string | Uint8Array<ArrayBuffer>; media_type: string }> {
+async function wholeOf(
+  manager: SidecarManager,
+  handle: string,
+): Promise<{ content: string | Uint8Array<ArrayBuffer>; media_type: string }> {
   try {
     const { text } = await manager.drilldownAsync(handle, { type: "head", chars: ALL_CHARS });
     return { content: text, media_type: manager.artifacts.ref(handle).media_type };
@@ -80,7 +83,8 @@ export class SharedArtifacts {
       const before = this.#manager.stats().artifacts;
       try {
         const answer = run();
-        if (answer.artifact_ref !== null) this.#keep(tenant, answer.artifact_ref, this.#manager.stats().artifacts > before);
+        if (answer.artifact_ref !== null)
+          this.#keep(tenant, answer.artifact_ref, this.#manager.stats().artifacts > before);
         return answer;
       } catch (error) {
         const bytes = isFull(error) && freed < max_bytes ? this.#dropOldest(tenant) : undefined;

@@ -10,8 +10,12 @@ export async function bodyOf(request: BodyRequest, max_bytes: number): Promise<s
     return await readBody(request, max_bytes);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    if (error.reason === "too_large") throw new SidecarRefusal("PAYLOAD_TOO_LARGE", `a body has at most ${max_bytes} bytes`);
-    throw new SidecarRefusal("BAD_REQUEST", error.reason === "aborted" ? "the request was aborted" : "the body cannot be read as UTF-8");
+    if (error.reason === "too_large")
+      throw new SidecarRefusal("PAYLOAD_TOO_LARGE", `a body has at most ${max_bytes} bytes`);
+    throw new SidecarRefusal(
+      "BAD_REQUEST",
+      error.reason === "aborted" ? "the request was aborted" : "the body cannot be read as UTF-8",
+    );
   }
 }
 
@@ -26,7 +30,8 @@ export class BodyFields {
     } catch {
       throw new SidecarRefusal("BAD_REQUEST", "the body is no JSON");
     }
-    if (typeof value !== "object" || value === null || !isPlain(value)) throw new SidecarRefusal("BAD_REQUEST", "expected a JSON object");
+    if (typeof value !== "object" || value === null || !isPlain(value))
+      throw new SidecarRefusal("BAD_REQUEST", "expected a JSON object");
     refuseInexact(text);
     this.#fields = value;
   }
@@ -91,7 +96,9 @@ function refuseInexact(text: string): void {
       const [written] = number.exec(text) as RegExpExecArray;
       place = number.lastIndex - 1;
       if (/^-?\d+$/.test(written) && !isExact(written)) {
-        throw new SidecarRefusal("BAD_REQUEST", "the body has a whole number of more than 53 bits", { hint: "send it as a string" });
+        throw new SidecarRefusal("BAD_REQUEST", "the body has a whole number of more than 53 bits", {
+          hint: "send it as a string",
+        });
       }
     }
   }

@@ -58,7 +58,8 @@ export function compactAsked(body: BodyFields): CompactAsked {
     keep: body.strings("keep"),
     redact_secrets: body.flag("redact_secrets"),
   };
-  if (isObject(data) && Object.hasOwn(data, MARK)) throw refused(`data/${MARK}`, "the key is the answer's own", "rename it");
+  if (isObject(data) && Object.hasOwn(data, MARK))
+    throw refused(`data/${MARK}`, "the key is the answer's own", "rename it");
   if (asked.strategy === "structured") {
     if (asked.keep.length === 0) throw refused("keep", "a projection needs paths to keep");
     if (typeof data === "string" && !isJson(data)) throw refused("data", "a projection needs JSON");
@@ -75,7 +76,10 @@ export function compacted(manager: SidecarManager, masks: boolean, asked: Compac
 /** How the engine names a field that clients call otherwise. @internal */
 export const RENAMED: Readonly<Record<string, string>> = { "/budget_tokens": "/budget" };
 
-function reduced(manager: SidecarManager, { data, threshold_chars, budget, strategy, keep }: CompactAsked): SidecarCompact {
+function reduced(
+  manager: SidecarManager,
+  { data, threshold_chars, budget, strategy, keep }: CompactAsked,
+): SidecarCompact {
   const whole = manager.compact(data, { strategy: "passthrough" });
   const fits = strategy === "passthrough" || whole.stats.original_chars <= threshold_chars;
   const how: CompactOptions = { strategy, keep, ...(budget > 0 && { budget_tokens: budget }) };
@@ -93,7 +97,10 @@ function reduced(manager: SidecarManager, { data, threshold_chars, budget, strat
   return {
     api_version: "v1",
     firewalled,
-    payload: !firewalled || isProjection ? marked(payload, mark, firewalled) : { _cw_summary: said, _cw_artifact_ref: artifact_ref, [MARK]: mark },
+    payload:
+      !firewalled || isProjection
+        ? marked(payload, mark, firewalled)
+        : { _cw_summary: said, _cw_artifact_ref: artifact_ref, [MARK]: mark },
     summary: firewalled ? said : null,
     facts,
     artifact_ref,

@@ -36,7 +36,12 @@ export class SidecarRefusal extends Error {
   readonly details: SidecarErrorBody["details"];
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: SidecarErrorCode, message: string, details?: SidecarErrorBody["details"], headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    code: SidecarErrorCode,
+    message: string,
+    details?: SidecarErrorBody["details"],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.code = code;
     this.details = details;
@@ -62,7 +67,10 @@ const OF_CLIENTS: Partial<Record<ErrorCode, SidecarErrorCode>> = {
 };
 
 /** Runs something of the engine on what a client sent; its errors become refusals, with the path as the client knows it. @internal */
-export async function onBehalf<T>(run: () => T | PromiseLike<T>, renamed: Readonly<Record<string, string>> = {}): Promise<T> {
+export async function onBehalf<T>(
+  run: () => T | PromiseLike<T>,
+  renamed: Readonly<Record<string, string>> = {},
+): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -80,6 +88,14 @@ export async function onBehalf<T>(run: () => T | PromiseLike<T>, renamed: Readon
 export function refusalResponse(error: unknown): Response {
   const refusal = error instanceof SidecarRefusal ? error : new SidecarRefusal("INTERNAL", "the server failed");
   const { code, message, details, headers } = refusal;
-  const body: SidecarErrorBody = { error: code, message, retryable: code === "RATE_LIMITED", ...(details && { details }) };
-  return new Response(JSON.stringify(body), { status: STATUS[code], headers: { "content-type": "application/json", ...headers } });
+  const body: SidecarErrorBody = {
+    error: code,
+    message,
+    retryable: code === "RATE_LIMITED",
+    ...(details && { details }),
+  };
+  return new Response(JSON.stringify(body), {
+    status: STATUS[code],
+    headers: { "content-type": "application/json", ...headers },
+  });
 }

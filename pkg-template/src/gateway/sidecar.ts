@@ -39,7 +39,8 @@ export type SidecarRouter =
   | { route(query: string, options: SidecarRouteOptions): RoutedCards | PromiseLike<RoutedCards> };
 
 /** What `/v1/route` answers. */
-export interface SidecarRoute extends Pick<RouteResult, "candidate_ids" | "scores" | "is_ambiguous" | "clarifying_question"> {
+export interface SidecarRoute
+  extends Pick<RouteResult, "candidate_ids" | "scores" | "is_ambiguous" | "clarifying_question"> {
   readonly api_version: "v1";
   /** Of the candidates, in their order. */
   readonly cards: readonly ChoiceCard[];
@@ -102,17 +103,40 @@ export interface SidecarOptions<R extends AccessRequest = SidecarRequest> {
  * await handler(new Request(`http://localhost/v1/artifacts/${artifact_ref}`, { headers })); // the whole text
  * ```
  */
-export function sidecar<R extends AccessRequest = SidecarRequest>(options: SidecarOptions<R>): (request: R) => Promise<SidecarResponse> {
+export function sidecar<R extends AccessRequest = SidecarRequest>(
+  options: SidecarOptions<R>,
+): (request: R) => Promise<SidecarResponse> {
   const endpoints = new Endpoints(options as unknown as SidecarOptions);
   return (request) => endpoints.respond(request as unknown as SidecarRequest) as Promise<SidecarResponse>;
 }
 
-const KNOWN = ["router", "manager", "token", "authorize", "origins", "rate_limit", "client", "artifacts", "onError", "max_body_bytes", "redact_secrets", "clock"];
+const KNOWN = [
+  "router",
+  "manager",
+  "token",
+  "authorize",
+  "origins",
+  "rate_limit",
+  "client",
+  "artifacts",
+  "onError",
+  "max_body_bytes",
+  "redact_secrets",
+  "clock",
+];
 const MIB = 2 ** 20;
-const CORS = { methods: "GET, POST", request: "authorization, content-type", response: "allow, retry-after, www-authenticate" };
+const CORS = {
+  methods: "GET, POST",
+  request: "authorization, content-type",
+  response: "allow, retry-after, www-authenticate",
+};
 const ARTIFACTS = "/v1/artifacts/";
 /** The one method of each path. */
-const METHODS: Readonly<Record<string, "GET" | "POST">> = { "/v1/health": "GET", "/v1/route": "POST", "/v1/compact": "POST" };
+const METHODS: Readonly<Record<string, "GET" | "POST">> = {
+  "/v1/health": "GET",
+  "/v1/route": "POST",
+  "/v1/compact": "POST",
+};
 
 /** The manager that a caller is served by, and what of it the caller may read. */
 interface Served {
@@ -140,11 +164,18 @@ class Endpoints {
     const { router, manager, token, authorize, origins, rate_limit, client, artifacts, onError, ...more } = given;
     const { max_body_bytes = MIB, redact_secrets = true, clock = Date.now, ...others } = more;
     refuseUnknown(others as Readonly<Record<string, unknown>>, KNOWN);
-    for (const [name, one] of [["client", client], ["clock", clock], ["onError", onError]] as const) {
-      if (one !== undefined && typeof one !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/${name}` });
+    for (const [name, one] of [
+      ["client", client],
+      ["clock", clock],
+      ["onError", onError],
+    ] as const) {
+      if (one !== undefined && typeof one !== "function")
+        throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/${name}` });
     }
-    if (router !== undefined && !has(router, "route")) throw new ContextWeaverError("INVALID_INPUT", "expected a router", { path: "/router" });
-    if (typeof redact_secrets !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/redact_secrets" });
+    if (router !== undefined && !has(router, "route"))
+      throw new ContextWeaverError("INVALID_INPUT", "expected a router", { path: "/router" });
+    if (typeof redact_secrets !== "boolean")
+      throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/redact_secrets" });
     this.#router = router;
     this.#authorize = authorizing(token, authorize, true);
     this.#access = new Access(false, origins, CORS);
@@ -159,7 +190,9 @@ class Endpoints {
 
   async respond(request: SidecarRequest): Promise<Response> {
     const cors = this.#access.cors(request);
-    const early = cors ? this.#access.preflight(request) : refusalResponse(new SidecarRefusal("FORBIDDEN", "this page may not ask"));
+    const early = cors
+      ? this.#access.preflight(request)
+      : refusalResponse(new SidecarRefusal("FORBIDDEN", "this page may not ask"));
     const response = early ?? (await this.#answer(request));
     const common = { ...cors, vary: "Origin", "cache-control": "no-store", "x-content-type-options": "nosniff" };
     for (const [name, value] of Object.entries(common)) response.headers.set(name, value);
@@ -182,10 +215,13 @@ class Endpoints {
     if (!method) throw new SidecarRefusal("NOT_FOUND", "there is nothing here");
     const allow = `${method}, OPTIONS`;
     if (request.method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
-    if (request.method !== method) throw new SidecarRefusal("METHOD_NOT_ALLOWED", "the method is not allowed here", undefined, { allow });
-    if (path === "/v1/health") return json({ status: "ok", api_version: "v1", route_enabled: this.#router !== undefined });
+    if (request.method !== method)
+      throw new SidecarRefusal("METHOD_NOT_ALLOWED", "the method is not allowed here", undefined, { allow });
+    if (path === "/v1/health")
+      return json({ status: "ok", api_version: "v1", route_enabled: this.#router !== undefined });
     const tenant = await this.#authorize(request);
-    if (tenant === undefined) throw new SidecarRefusal("UNAUTHORIZED", "no valid token", undefined, { "www-authenticate": "Bearer" });
+    if (tenant === undefined)
+      throw new SidecarRefusal("UNAUTHORIZED", "no valid token", undefined, { "www-authenticate": "Bearer" });
     const answer = path === "/v1/route" ? this.#routing() : this.#keeping(tenant, handle);
     const client = this.#limiter && this.#clientOf(request, tenant);
     if (client !== undefined) refuseExcess(this.#limiter?.check(client, this.#clock()));
@@ -210,8 +246,17 @@ class Endpoints {
       const query = body.any("query");
       if (typeof query !== "string" || query.trim() === "") throw refused("query", "expected a text that is not blank");
       const top_k = body.integer("top_k", 10, 1);
-      const [exclude_ids, namespaces, context_hints] = [body.strings("exclude_ids"), body.strings("allowed_namespaces"), body.strings("context_hints")];
-      const options = { top_k, exclude_ids, context_hints, ...(namespaces.length > 0 && { allowed_namespaces: namespaces }) };
+      const [exclude_ids, namespaces, context_hints] = [
+        body.strings("exclude_ids"),
+        body.strings("allowed_namespaces"),
+        body.strings("context_hints"),
+      ];
+      const options = {
+        top_k,
+        exclude_ids,
+        context_hints,
+        ...(namespaces.length > 0 && { allowed_namespaces: namespaces }),
+      };
       const { result, cards } = await onBehalf(() => routed(router, query, options));
       const { candidate_ids, scores, is_ambiguous, clarifying_question } = result;
       const answer: SidecarRoute = {
@@ -234,7 +279,8 @@ class Endpoints {
       return async () => {
         const { manager, shared } = await serves(tenant);
         const named = decoded(handle);
-        if (shared && !shared.isOf(tenant, named)) throw new SidecarRefusal("NOT_FOUND", "there is no such artifact, or no longer");
+        if (shared && !shared.isOf(tenant, named))
+          throw new SidecarRefusal("NOT_FOUND", "there is no such artifact, or no longer");
         return artifactResponse(manager, named);
       };
     }
@@ -252,19 +298,26 @@ class Endpoints {
     if (typeof given !== "function") {
       const limits = artifactLimits(artifacts);
       if (given === undefined) return undefined;
-      if (!has(given, "compact")) throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
+      if (!has(given, "compact"))
+        throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
       const served = { manager: given, masks: this.#checkedMasking(given), shared: new SharedArtifacts(given, limits) };
       return () => served;
     }
     if (artifacts !== undefined) {
-      throw new ContextWeaverError("INVALID_INPUT", "managers of the callers' own have limits of their own", { path: "/artifacts", hint: "new ContextManager({ limits })" });
+      throw new ContextWeaverError("INVALID_INPUT", "managers of the callers' own have limits of their own", {
+        path: "/artifacts",
+        hint: "new ContextManager({ limits })",
+      });
     }
     const known = new WeakMap<object, { readonly tenant: string; readonly masks: boolean }>();
     return async (tenant) => {
       const manager = await given({ tenant });
       const before = known.get(manager);
       if (before && before.tenant !== tenant) {
-        throw new ContextWeaverError("CALLBACK_FAILED", "two callers have one manager", { path: "/manager", hint: "pass the manager itself to share it" });
+        throw new ContextWeaverError("CALLBACK_FAILED", "two callers have one manager", {
+          path: "/manager",
+          hint: "pass the manager itself to share it",
+        });
       }
       const masks = before?.masks ?? this.#checkedMasking(manager);
       known.set(manager, { tenant, masks });
@@ -275,7 +328,10 @@ class Endpoints {
   #checkedMasking(manager: SidecarManager): boolean {
     const masks = masksSecrets(manager);
     if (masks || !this.#redacts) return masks;
-    throw new ContextWeaverError("INVALID_INPUT", "this manager shows secrets", { path: "/manager", hint: "redact_secrets: false says that it may" });
+    throw new ContextWeaverError("INVALID_INPUT", "this manager shows secrets", {
+      path: "/manager",
+      hint: "redact_secrets: false says that it may",
+    });
   }
 }
 
@@ -318,11 +374,16 @@ function decoded(handle: string): string {
 }
 
 function has(value: unknown, method: string): boolean {
-  return typeof value === "object" && value !== null && typeof (value as Record<string, unknown>)[method] === "function";
+  return (
+    typeof value === "object" && value !== null && typeof (value as Record<string, unknown>)[method] === "function"
+  );
 }
 
 function artifactLimits(given: unknown): Required<SidecarArtifactLimits> {
   const { count = 1_000, bytes = 16 * MIB, ...others } = fields(given, "/artifacts");
   refuseUnknown(others, ["count", "bytes"], "/artifacts");
-  return { count: wholeWithin(count, 1, 100_000, "/artifacts/count"), bytes: wholeWithin(bytes, 1, 2 ** 40, "/artifacts/bytes") };
+  return {
+    count: wholeWithin(count, 1, 100_000, "/artifacts/count"),
+    bytes: wholeWithin(bytes, 1, 2 ** 40, "/artifacts/bytes"),
+  };
 }

@@ -24,7 +24,8 @@ export class SkillGuard {
   note(server: string, { skills, skill }: Fields): void {
     for (const entry of [...(Array.isArray(skills) ? (skills as readonly unknown[]) : []), skill]) {
       const { resources, uri, frontmatter } = (typeof entry === "object" && entry !== null ? entry : {}) as Fields;
-      for (const file of Array.isArray(resources) ? (resources as readonly unknown[]) : []) this.#file(server, file, { uri, frontmatter });
+      for (const file of Array.isArray(resources) ? (resources as readonly unknown[]) : [])
+        this.#file(server, file, { uri, frontmatter });
     }
   }
 
@@ -33,7 +34,11 @@ export class SkillGuard {
     if (typeof uri !== "string") return;
     const key = JSON.stringify([server, uri]);
     this.#files.delete(key);
-    this.#files.set(key, { ...(typeof digest === "string" && { digest }), ...(typeof size === "number" && { size }), ...(skill["uri"] === uri && { frontmatter: (skill["frontmatter"] ?? {}) as Fields }) });
+    this.#files.set(key, {
+      ...(typeof digest === "string" && { digest }),
+      ...(typeof size === "number" && { size }),
+      ...(skill["uri"] === uri && { frontmatter: (skill["frontmatter"] ?? {}) as Fields }),
+    });
     for (const oldest of this.#files.keys()) {
       if (this.#files.size <= MAX_FILES) break;
       this.#files.delete(oldest);
@@ -47,7 +52,8 @@ export class SkillGuard {
     const [content] = contents as readonly Fields[];
     const bytes = bytesOf(content);
     if (!bytes) return "has no contents";
-    if (entry.size !== undefined && entry.size !== bytes.length) return `has ${bytes.length} bytes in place of ${entry.size}`;
+    if (entry.size !== undefined && entry.size !== bytes.length)
+      return `has ${bytes.length} bytes in place of ${entry.size}`;
     const other = entry.frontmatter && otherThan(entry.frontmatter, new TextDecoder().decode(bytes));
     if (other !== undefined) return `has another \`${other}\` in front`;
     const [, wanted] = /^sha256:([0-9a-f]{64})$/i.exec(entry.digest ?? "") ?? [];
@@ -60,7 +66,9 @@ export class SkillGuard {
 /** The first text of an entry that stands otherwise in front of its file. */
 function otherThan(frontmatter: Fields, content: string): string | undefined {
   const found = frontTexts(content);
-  return Object.keys(frontmatter).find((name) => typeof frontmatter[name] === "string" && found.has(name) && found.get(name) !== frontmatter[name]);
+  return Object.keys(frontmatter).find(
+    (name) => typeof frontmatter[name] === "string" && found.has(name) && found.get(name) !== frontmatter[name],
+  );
 }
 
 function bytesOf(content: Fields | undefined): Uint8Array | undefined {

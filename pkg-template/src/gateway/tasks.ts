@@ -54,7 +54,8 @@ export function isTerminal(status: unknown): boolean {
 /** Reads how a task stands: of the extension (`ttlMs`), or of 2025-11-25 (`ttl`). */
 export function stateOf(task: Fields): TaskState {
   const text = (value: unknown, otherwise: string): string => (typeof value === "string" ? value : otherwise);
-  const whole = (value: unknown): number | undefined => (typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined);
+  const whole = (value: unknown): number | undefined =>
+    typeof value === "number" && Number.isInteger(value) && value > 0 ? value : undefined;
   const now = new Date().toISOString();
   const created = text(task["createdAt"], now);
   const poll = whole(task["pollIntervalMs"] ?? task["pollInterval"]);

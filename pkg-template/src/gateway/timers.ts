@@ -20,7 +20,12 @@ export function backoffMs({ first_ms, most_ms }: Backoff, doublings: number): nu
 }
 
 /** Waits for a promise no longer than a time and a signal allow; the promise goes on. @internal */
-export async function within<T>(promise: Promise<T>, milliseconds: number, signal: AbortSignal | undefined, late: () => Error): Promise<T> {
+export async function within<T>(
+  promise: Promise<T>,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+  late: () => Error,
+): Promise<T> {
   let cancel = (): void => undefined;
   const limit = new Promise<never>((_, reject) => {
     // This timer keeps the program alive: somebody waits.

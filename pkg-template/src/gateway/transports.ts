@@ -52,11 +52,22 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
   const { sdk, max_message_bytes: maxBufferSize = MAX_MESSAGE_BYTES } = options;
   if (sdk.stdio === undefined) {
     const hint = "a server with `url`, or the gateway in Node, Deno or Bun";
-    throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, { hint });
+    throw new ContextWeaverError("UNSUPPORTED", `the server \`${name}\` is a program, which cannot be started here`, {
+      hint,
+    });
   }
   const { command, args, env, cwd } = transport;
-  const parameters = { command, args: [...args], env: { ...inheritedHere(), ...env, ...options.forwarded }, ...(cwd !== undefined && { cwd }), stderr: "pipe" as const, maxBufferSize };
-  const Programs = programTransport(sdk.client.ReadBuffer as Parameters<typeof programTransport>[0]) ?? (await sdk.stdio()).StdioClientTransport;
+  const parameters = {
+    command,
+    args: [...args],
+    env: { ...inheritedHere(), ...env, ...options.forwarded },
+    ...(cwd !== undefined && { cwd }),
+    stderr: "pipe" as const,
+    maxBufferSize,
+  };
+  const Programs =
+    programTransport(sdk.client.ReadBuffer as Parameters<typeof programTransport>[0]) ??
+    (await sdk.stdio()).StdioClientTransport;
   const made = new Programs(parameters as never) as SdkStdioTransport;
   keepsNumbers(made);
   // It is read even if nobody asks: a program stops when this pipe is full.
@@ -66,11 +77,25 @@ export async function openLink({ name, transport }: ServerConfig, options: LinkO
 type HttpTransport = Exclude<ServerTransport, { readonly type: "stdio" }>;
 
 function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): Link {
-  const { sdk, forwarded = {}, auth_provider, max_message_bytes = MAX_MESSAGE_BYTES, is_sse = type === "sse", onend, onsecret } = options;
+  const {
+    sdk,
+    forwarded = {},
+    auth_provider,
+    max_message_bytes = MAX_MESSAGE_BYTES,
+    is_sse = type === "sse",
+    onend,
+    onsecret,
+  } = options;
   const address = new URL(url);
   const sent = new Headers(headers);
   for (const [name, value] of Object.entries(forwarded)) sent.set(name, value);
-  const link = new HttpLink({ fetch: options.fetch ?? ((input, init) => fetch(input, init)), max_message_bytes, onend, isSse: is_sse, address });
+  const link = new HttpLink({
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    max_message_bytes,
+    onend,
+    isSse: is_sse,
+    address,
+  });
   const fetcher: Fetch = async (input, init = {}) => {
     const target = new URL(input);
     const asked = new Headers(init.headers);
@@ -97,7 +122,9 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
     return withBody(again, keepingNumbers);
   };
   const made = { fetch: fetcher, ...(auth_provider && { authProvider: auth_provider }) } as never;
-  const inner = is_sse ? new sdk.client.SSEClientTransport(address, made) : new sdk.client.StreamableHTTPClientTransport(address, made);
+  const inner = is_sse
+    ? new sdk.client.SSEClientTransport(address, made)
+    : new sdk.client.StreamableHTTPClientTransport(address, made);
   return { transport: link.around(inner as SdkHttpTransport), kind: is_sse ? "sse" : "http" };
 }
 
@@ -107,8 +134,19 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
  */
 export function credentialsOf({ oauth }: ServerConfig, { client }: UpstreamSdk): object | undefined {
   if (oauth?.grant !== "client_credentials") return undefined;
-  const { client_id: clientId, client_secret: clientSecret, private_key: privateKey, signing_algorithm: algorithm, scopes, issuer: expectedIssuer } = oauth;
-  const both = { clientId, ...(scopes && { scope: scopes.join(" ") }), ...(expectedIssuer !== undefined && { expectedIssuer }) };
+  const {
+    client_id: clientId,
+    client_secret: clientSecret,
+    private_key: privateKey,
+    signing_algorithm: algorithm,
+    scopes,
+    issuer: expectedIssuer,
+  } = oauth;
+  const both = {
+    clientId,
+    ...(scopes && { scope: scopes.join(" ") }),
+    ...(expectedIssuer !== undefined && { expectedIssuer }),
+  };
   if (privateKey !== undefined) return new client.PrivateKeyJwtProvider({ ...both, privateKey, algorithm } as never);
   return new client.ClientCredentialsProvider({ ...both, clientSecret } as never);
 }

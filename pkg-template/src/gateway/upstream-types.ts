@@ -15,7 +15,12 @@ export interface UpstreamHost {
    * Answers a request of a server to its client: `sampling/createMessage`, `elicitation/create`, `roots/list`, or one nobody knows.
    * An error with a whole number as `code` becomes that error of JSON-RPC; any other says nothing to the server.
    */
-  onRequest(server: string, connection: UpstreamConnection, request: ServerMessage, options: { readonly signal: AbortSignal }): Promise<JsonObject>;
+  onRequest(
+    server: string,
+    connection: UpstreamConnection,
+    request: ServerMessage,
+    options: { readonly signal: AbortSignal },
+  ): Promise<JsonObject>;
   /** Takes a notification, of which `list_changed` needs nothing else. Progress comes by `onprogress` of the request. */
   onNotification(server: string, connection: UpstreamConnection, notification: ServerMessage): void;
   /** Takes what the server offers, first and whenever it is not as before. */

@@ -76,7 +76,9 @@ export class Upstream {
       events: this.#events(),
       client_info: options.client_info,
       auth_provider,
-      oauth: new OAuthTraffic(transport.type === "stdio" ? "http://localhost" : transport.url, config.oauth, (token) => (auth_provider as GatewayAuthProvider | undefined)?.refused?.(token)),
+      oauth: new OAuthTraffic(transport.type === "stdio" ? "http://localhost" : transport.url, config.oauth, (token) =>
+        (auth_provider as GatewayAuthProvider | undefined)?.refused?.(token),
+      ),
       fetch: options.fetch,
       get secrets(): readonly string[] {
         return [...learned, ...known];
@@ -118,7 +120,9 @@ export class Upstream {
 
   /** Whether the server takes calls as tasks of 2025-11-25, as long as it is connected. */
   get takesTasks(): boolean {
-    const { tasks } = this.#source.capabilities as { readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } } } };
+    const { tasks } = this.#source.capabilities as {
+      readonly tasks?: { readonly requests?: { readonly tools?: { readonly call?: unknown } } };
+    };
     return tasks?.requests?.tools?.call !== undefined;
   }
 
@@ -201,16 +205,24 @@ export class Upstream {
   }
 
   #passed(forward_headers: readonly string[], given: ReadonlyMap<string, string>): Record<string, string> {
-    return Object.fromEntries(forward_headers.flatMap((name) => (given.has(name) ? [[name, given.get(name) as string]] : [])));
+    return Object.fromEntries(
+      forward_headers.flatMap((name) => (given.has(name) ? [[name, given.get(name) as string]] : [])),
+    );
   }
 
   #makeRoom(): void {
     const most = this.#options.max_connections ?? 1_000;
     if (this.#pool.size < most) return;
-    const idle = [...this.#pool.values()].filter(({ inFlight }) => inFlight.size === 0).sort((a, b) => a.usedAt - b.usedAt);
+    const idle = [...this.#pool.values()]
+      .filter(({ inFlight }) => inFlight.size === 0)
+      .sort((a, b) => a.usedAt - b.usedAt);
     const [oldest] = idle;
     if (oldest === undefined) {
-      throw new ContextWeaverError("QUOTA_EXCEEDED", `the server \`${this.name}\` has ${most} connections, all in use`, { hint: "`connection: \"shared\"` takes one for all sessions" });
+      throw new ContextWeaverError(
+        "QUOTA_EXCEEDED",
+        `the server \`${this.name}\` has ${most} connections, all in use`,
+        { hint: '`connection: "shared"` takes one for all sessions' },
+      );
     }
     this.#retire(oldest);
   }
@@ -226,14 +238,21 @@ export class Upstream {
    * Sends a request over a connection of this server. A call that the server refused since it wants other arguments in headers by now
    * is sent again when its tools were listed anew. Errors: {@link UpstreamError}.
    */
-  async request(connection: UpstreamConnection, method: string, params?: JsonObject, options?: UpstreamRequestOptions): Promise<JsonObject> {
+  async request(
+    connection: UpstreamConnection,
+    method: string,
+    params?: JsonObject,
+    options?: UpstreamRequestOptions,
+  ): Promise<JsonObject> {
     if (this.#isClosed) throw new UpstreamError({ kind: "unavailable", message: "the gateway was closed" });
-    if (connection !== this.#main && !connection.isClosed && !this.#pool.has(connection.key)) this.#pool.set(connection.key, connection);
+    if (connection !== this.#main && !connection.isClosed && !this.#pool.has(connection.key))
+      this.#pool.set(connection.key, connection);
     try {
       return await connection.request(method, params, options);
     } catch (error) {
       this.#refused(error);
-      const isMismatch = method === "tools/call" && error instanceof UpstreamError && error.failure.code === HEADER_MISMATCH;
+      const isMismatch =
+        method === "tools/call" && error instanceof UpstreamError && error.failure.code === HEADER_MISMATCH;
       if (!isMismatch || options?.signal?.aborted) throw error;
       await this.#listingRun;
       this.#list(["tools"]);
@@ -263,7 +282,8 @@ export class Upstream {
   /** Closes everything. Resolves when the program has ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const cancel of [this.#cancelRelist, this.#cancelRetry, this.#cancelSweep, this.#subscription?.cancel]) cancel?.();
+    for (const cancel of [this.#cancelRelist, this.#cancelRetry, this.#cancelSweep, this.#subscription?.cancel])
+      cancel?.();
     const all = [this.#main, ...this.#pool.values()];
     this.#pool.clear();
     await Promise.all(all.map((connection) => connection.close()));
@@ -288,7 +308,8 @@ export class Upstream {
 
   #events(): ConnectionEvents {
     return {
-      onRequest: (connection, request, options) => this.#options.host.onRequest(this.name, connection, request, options),
+      onRequest: (connection, request, options) =>
+        this.#options.host.onRequest(this.name, connection, request, options),
       onNotification: (connection, notification) => {
         const { method } = notification;
         const changed = Object.hasOwn(CHANGED, method) ? CHANGED[method] : undefined;
@@ -328,7 +349,8 @@ export class Upstream {
     const { since } = this.#state.status === "unavailable" ? this.#state : { since: this.#now() };
     this.#cancelRetry?.();
     // Its user takes as long as it takes, and `reconnect` tells.
-    if (this.#isWaiting) return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure });
+    if (this.#isWaiting)
+      return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure });
     this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
     this.#cancelRetry = later(Math.max(0, retry_at - this.#now()), () => void this.#retry());
   }
@@ -346,7 +368,11 @@ export class Upstream {
   #ready(connection: UpstreamConnection): void {
     if (this.#state.status === "ready" || !connection.isReady) return;
     const { protocolVersion } = connection;
-    this.#tell({ status: "ready", since: this.#now(), ...(protocolVersion !== undefined && { protocol_version: protocolVersion }) });
+    this.#tell({
+      status: "ready",
+      since: this.#now(),
+      ...(protocolVersion !== undefined && { protocol_version: protocolVersion }),
+    });
   }
 
   /** Asks for the lists that have changed, when there was time for further changes. */
@@ -393,7 +419,8 @@ export class Upstream {
       }
       if (wanted.has(kind) || !this.#lists.has(kind)) {
         try {
-          const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> => connection.request(method, params, { timeout_ms });
+          const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> =>
+            connection.request(method, params, { timeout_ms });
           this.#lists.set(kind, await readList(ask, kind, how, left));
         } catch (error) {
           // It is asked again when it is connected again.
@@ -406,10 +433,15 @@ export class Upstream {
     }
     if (!connection.isReady || this.#isClosed) return;
     this.#listAgain(failed.filter(({ isFinal }) => !isFinal).map(({ list }) => list));
-    const listing = listingOf(this.#lists, failed.map(({ isFinal: _, ...problem }) => problem), connection.instructions);
+    const listing = listingOf(
+      this.#lists,
+      failed.map(({ isFinal: _, ...problem }) => problem),
+      connection.instructions,
+    );
     const before = this.#listing;
     this.#listing = listing;
-    if (before === undefined || !isSame(before.bytes, listing.bytes)) quietly(() => this.#options.host.onListing(this.name, listing));
+    if (before === undefined || !isSame(before.bytes, listing.bytes))
+      quietly(() => this.#options.host.onListing(this.name, listing));
     this.#ready(connection);
   }
 
@@ -477,7 +509,8 @@ export class Upstream {
       const idle = now - connection.usedAt;
       if (connection.inFlight.size > 0) continue;
       if (connection !== this.#main && idle >= idle_ms) this.#retire(connection);
-      else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms) void connection.ping(PING_TIMEOUT_MS);
+      else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms)
+        void connection.ping(PING_TIMEOUT_MS);
     }
   }
 }

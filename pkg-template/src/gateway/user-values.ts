@@ -40,13 +40,22 @@ export function valuesIn(authInfo: unknown): UserValues {
  * Texts with the values of a caller, of which none may be missing: nobody is given what is another's or nobody's. Errors:
  * `UpstreamError` 401.
  */
-export function expandedFor(server: string, texts: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+export function expandedFor(
+  server: string,
+  texts: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const value = (name: string): string => {
     const key = `${AMONG_HEADERS}${name}}`;
     const found = Object.hasOwn(headers, key) ? headers[key] : undefined;
     if (found !== undefined && found !== "" && !FORBIDDEN.test(found)) return found;
-    const message = found === undefined || found === "" ? `nothing is known of \`user.${name}\` of this caller, which the server "${server}" needs` : `\`user.${name}\` of this caller has characters that no header carries`;
+    const message =
+      found === undefined || found === ""
+        ? `nothing is known of \`user.${name}\` of this caller, which the server "${server}" needs`
+        : `\`user.${name}\` of this caller has characters that no header carries`;
     throw new UpstreamError({ kind: "http", status: 401, message });
   };
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text.replace(WRITTEN, (_, one: string) => value(one))]));
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, text.replace(WRITTEN, (_, one: string) => value(one))]),
+  );
 }

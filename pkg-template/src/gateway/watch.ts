@@ -19,17 +19,28 @@ import type {
 import type { CallInfo } from "./runtime-types.js";
 import type { Fields } from "./server-sdk.js";
 
-const HOOKS = ["gateway_call_started", "upstream_request_started", "upstream_request_completed", "gateway_call_completed"] as const;
+const HOOKS = [
+  "gateway_call_started",
+  "upstream_request_started",
+  "upstream_request_completed",
+  "gateway_call_completed",
+] as const;
 const MAX_CLIENT_CHARS = 100;
-const KINDS: Readonly<Record<GatewayCallMethod, GatewayCallKind>> = { "tools/call": "tool", "resources/read": "resource", "prompts/get": "prompt" };
+const KINDS: Readonly<Record<GatewayCallMethod, GatewayCallKind>> = {
+  "tools/call": "tool",
+  "resources/read": "resource",
+  "prompts/get": "prompt",
+};
 
 /** Hooks that write a line of each call, too, as `debug` asks. */
 export function withLines(hooks: GatewayHooks | undefined, debug: Debug | undefined): GatewayHooks | undefined {
-  if (!isDebug(debug)) throw new ContextWeaverError("INVALID_INPUT", "expected true, false or a function", { path: "/debug" });
+  if (!isDebug(debug))
+    throw new ContextWeaverError("INVALID_INPUT", "expected true, false or a function", { path: "/debug" });
   const line = lineWriter(debug);
   const { gateway_call_completed: told } = hooks ?? {};
   // What is no hook is refused where hooks are read.
-  const isRefused = (hooks !== undefined && typeof hooks !== "object") || (told !== undefined && typeof told !== "function");
+  const isRefused =
+    (hooks !== undefined && typeof hooks !== "object") || (told !== undefined && typeof told !== "function");
   if (!line || isRefused) return hooks;
   const gateway_call_completed = (event: GatewayCallCompleted): unknown => {
     line(lineOf(event));
@@ -39,9 +50,25 @@ export function withLines(hooks: GatewayHooks | undefined, debug: Debug | undefi
 }
 
 /** Writes a call in one line: names and counts. */
-function lineOf({ method, server, name, error_type, attempts, cache_hit, is_digested, tokens, shown_tokens, duration_ms }: GatewayCallCompleted): string {
+function lineOf({
+  method,
+  server,
+  name,
+  error_type,
+  attempts,
+  cache_hit,
+  is_digested,
+  tokens,
+  shown_tokens,
+  duration_ms,
+}: GatewayCallCompleted): string {
   const about = [server, name].filter((one) => one !== undefined).join("/");
-  const size = tokens === undefined ? [] : [`${figure(tokens)} tokens came, ${figure(shown_tokens ?? tokens)} were shown${is_digested ? " (digested)" : ""}`];
+  const size =
+    tokens === undefined
+      ? []
+      : [
+          `${figure(tokens)} tokens came, ${figure(shown_tokens ?? tokens)} were shown${is_digested ? " (digested)" : ""}`,
+        ];
   const how = cache_hit ? "from the cache" : `${attempts} ${attempts === 1 ? "request" : "requests"}`;
   return `${[method, about].filter(Boolean).join(" ")}: ${[error_type ?? "ok", ...size, how, `${figure(duration_ms)} ms`].join(", ")}`;
 }
@@ -61,10 +88,22 @@ export class GatewayWatch {
 
   /** `allowed` are the keys of `_meta` that pass. */
   constructor(hooks: GatewayHooks, allowed: readonly string[], onError: (error: unknown) => void) {
-    const { gateway_call_started, upstream_request_started, upstream_request_completed, gateway_call_completed, ...others } = fields(hooks, "/hooks");
+    const {
+      gateway_call_started,
+      upstream_request_started,
+      upstream_request_completed,
+      gateway_call_completed,
+      ...others
+    } = fields(hooks, "/hooks");
     refuseUnknown(others, HOOKS, "/hooks");
-    for (const [name, hook] of Object.entries({ gateway_call_started, upstream_request_started, upstream_request_completed, gateway_call_completed })) {
-      if (hook !== undefined && typeof hook !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/hooks/${name}` });
+    for (const [name, hook] of Object.entries({
+      gateway_call_started,
+      upstream_request_started,
+      upstream_request_completed,
+      gateway_call_completed,
+    })) {
+      if (hook !== undefined && typeof hook !== "function")
+        throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/hooks/${name}` });
     }
     [this.#hooks, this.#allowed, this.#onError] = [hooks, allowed, onError];
   }
@@ -76,13 +115,18 @@ export class GatewayWatch {
 
   /** The keys of a trace that pass, without what is none. */
   trace(meta: unknown): TraceContext {
-    return traceContextIn(meta, ALL_TRACE_KEYS.filter((key) => this.#allowed.includes(key)));
+    return traceContextIn(
+      meta,
+      ALL_TRACE_KEYS.filter((key) => this.#allowed.includes(key)),
+    );
   }
 
   /** Runs a hook; its mistakes are told to whoever hears of errors. */
   tell(event: GatewayHookEvent): unknown {
     try {
-      const returned: unknown = (this.#hooks[event.hook] as ((event: GatewayHookEvent) => unknown) | undefined)?.(event);
+      const returned: unknown = (this.#hooks[event.hook] as ((event: GatewayHookEvent) => unknown) | undefined)?.(
+        event,
+      );
       if (returned instanceof Promise) returned.catch(this.#onError);
       return returned;
     } catch (error) {
@@ -105,7 +149,9 @@ export class WatchedCall {
   #isCompleted = false;
   #attempts = 0;
   #error: string | undefined;
-  #outcome: Partial<Pick<GatewayCallCompleted, "upstream_protocol_version" | "cache_hit" | "is_digested" | "tokens" | "shown_tokens">> = {};
+  #outcome: Partial<
+    Pick<GatewayCallCompleted, "upstream_protocol_version" | "cache_hit" | "is_digested" | "tokens" | "shown_tokens">
+  > = {};
 
   constructor(watch: GatewayWatch, number: number, method: GatewayCallMethod, client: WatchedClient) {
     [this.#watch, this.#number, this.#method, this.#client] = [watch, number, method, client];
@@ -129,20 +175,37 @@ export class WatchedCall {
     this.#about = { ...this.#about, ...about };
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#watch.tell({ hook: "gateway_call_started", ...this.#ref(), at_ms: this.#began, trace: this.#watch.trace(this.#client.meta) });
+    this.#watch.tell({
+      hook: "gateway_call_started",
+      ...this.#ref(),
+      at_ms: this.#began,
+      trace: this.#watch.trace(this.#client.meta),
+    });
   }
 
   /** Notes what a client gets of a result. */
-  measured({ tokens, shown_tokens, is_digested }: { readonly tokens: number; readonly shown_tokens: number; readonly is_digested: boolean }): void {
+  measured({
+    tokens,
+    shown_tokens,
+    is_digested,
+  }: {
+    readonly tokens: number;
+    readonly shown_tokens: number;
+    readonly is_digested: boolean;
+  }): void {
     this.#outcome = { ...this.#outcome, tokens, shown_tokens, is_digested };
   }
 
   /** Sends a request to a server. `send` gets the trace context that goes with it, if it is another than the client's. */
-  async upstream(to: Omit<UpstreamRequestRef, "call" | "attempt">, send: (trace?: TraceContext) => Promise<Fields>): Promise<Fields> {
+  async upstream(
+    to: Omit<UpstreamRequestRef, "call" | "attempt">,
+    send: (trace?: TraceContext) => Promise<Fields>,
+  ): Promise<Fields> {
     const { server, name, protocol_version } = to;
     this.about({ server, ...(this.#about.name === undefined && name !== undefined && { name }) });
     this.#attempts += 1;
-    if (protocol_version !== undefined) this.#outcome = { ...this.#outcome, upstream_protocol_version: protocol_version };
+    if (protocol_version !== undefined)
+      this.#outcome = { ...this.#outcome, upstream_protocol_version: protocol_version };
     const request = { call: this.#number, attempt: this.#attempts, ...to };
     const began = performance.now();
     const trace = this.#watch.trace(this.#watch.tell({ hook: "upstream_request_started", ...request }));
@@ -153,11 +216,21 @@ export class WatchedCall {
       return result;
     } catch (error) {
       const { kind, code, status } = failureOf(error, []);
-      error_type = kind === "rpc" && code !== undefined ? String(code) : kind === "http" && status !== undefined ? String(status) : kind;
+      error_type =
+        kind === "rpc" && code !== undefined
+          ? String(code)
+          : kind === "http" && status !== undefined
+            ? String(status)
+            : kind;
       throw error;
     } finally {
       const duration_ms = performance.now() - began;
-      this.#watch.tell({ hook: "upstream_request_completed", ...request, duration_ms, ...(error_type !== undefined && { error_type }) });
+      this.#watch.tell({
+        hook: "upstream_request_completed",
+        ...request,
+        duration_ms,
+        ...(error_type !== undefined && { error_type }),
+      });
     }
   }
 
@@ -173,7 +246,9 @@ export class WatchedCall {
       return result;
     } catch (error) {
       const { code } = (error ?? {}) as { readonly code?: unknown };
-      this.complete(signal.aborted ? "cancelled" : typeof code === "number" || typeof code === "string" ? String(code) : "_OTHER");
+      this.complete(
+        signal.aborted ? "cancelled" : typeof code === "number" || typeof code === "string" ? String(code) : "_OTHER",
+      );
       throw error;
     }
   }
@@ -214,5 +289,8 @@ export class WatchedCall {
 export function clientOf(info: unknown): GatewayCallRef["client"] {
   const { name, version } = (typeof info === "object" && info !== null ? info : {}) as Fields;
   if (typeof name !== "string") return undefined;
-  return { name: name.slice(0, MAX_CLIENT_CHARS), ...(typeof version === "string" && { version: version.slice(0, MAX_CLIENT_CHARS) }) };
+  return {
+    name: name.slice(0, MAX_CLIENT_CHARS),
+    ...(typeof version === "string" && { version: version.slice(0, MAX_CLIENT_CHARS) }),
+  };
 }

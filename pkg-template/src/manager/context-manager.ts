@@ -6,7 +6,19 @@ import type { AbortOptions } from "../boundary/abort.js";
 import { ContextWeaverError, movePath } from "../boundary/errors.js";
 import { asMcpWarnings, HALF, wellFormed } from "../boundary/repairs.js";
 import type { Repair } from "../boundary/repairs.js";
-import { JsonText, encode, encodeAll, encodeResult, fields, rawBytes, rawOutput, readArgument, readValue, text, utf8 } from "../boundary/guard.js";
+import {
+  JsonText,
+  encode,
+  encodeAll,
+  encodeResult,
+  fields,
+  rawBytes,
+  rawOutput,
+  readArgument,
+  readValue,
+  text,
+  utf8,
+} from "../boundary/guard.js";
 import { isWellFormed, unknownField } from "../boundary/guard-errors.js";
 import { INPUT, MESSAGES, SNAPSHOT } from "../boundary/guard-limits.js";
 import type { Reading } from "../boundary/guard.js";
@@ -62,12 +74,25 @@ import type {
   SummaryRequest,
   ToolResult,
 } from "./results.js";
-import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult, RouteTurn } from "../catalog/routing-types.js";
+import type {
+  CardOptions,
+  PackedCards,
+  RouteHistory,
+  RouteOptions,
+  RouteResult,
+  RouteTurn,
+} from "../catalog/routing-types.js";
 import type { HtmlReportOptions, ReportOptions } from "./report-types.js";
 import type { Router } from "../catalog/router.js";
 import { exportJournal, journalSource } from "./journal.js";
 import type { JournalSource } from "./journal.js";
-import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
+import type {
+  ExportOptions,
+  ExportedChanges,
+  ForgottenItem,
+  RestoreOptions,
+  RestoredJournal,
+} from "./journal-types.js";
 import { SentMessages } from "./running-messages.js";
 import type { WrittenStep } from "./running-messages.js";
 import type { OperationName } from "./operations.js";
@@ -265,7 +290,13 @@ export class ContextManager {
       const { json, repairs } = readArgument(more, MESSAGES);
       const { value } = this.#session.run<SyncedMessages>("sync_messages", json);
       this.#handedOver.remember(name, system, messages, skipped);
-      return { ...value, warnings: [...repairs, ...value.warnings].map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
+      return {
+        ...value,
+        warnings: [...repairs, ...value.warnings].map((warning) => ({
+          ...warning,
+          path: counted(warning.path, skipped),
+        })),
+      };
     } catch (error) {
       if (error instanceof ContextWeaverError && error.path) movePath(error, error.path, counted(error.path, skipped));
       throw error;
@@ -321,7 +352,11 @@ export class ContextManager {
    */
   async embedMissing(query?: string, { signal }: AbortOptions = {}): Promise<number> {
     const { vectors } = this.#session;
-    if (!vectors) throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", { path: "/embed", hint: "new ContextManager({ embed })" });
+    if (!vectors)
+      throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", {
+        path: "/embed",
+        hint: "new ContextManager({ embed })",
+      });
     if (query !== undefined) text(query, "/query");
     return untilAborted(signal, () => vectors.add(this.events.list({ since: vectors.seen }), query));
   }
@@ -493,7 +528,11 @@ export class ContextManager {
     } catch (error) {
       if (!this.#session.callbacks.getBlob || !isAbsence(error)) throw error;
       const { code, message, path, details } = error;
-      throw new ContextWeaverError(code, message, { path, details, hint: "drilldownAsync, and answerAsync of an adapter, fetch what is not in memory" });
+      throw new ContextWeaverError(code, message, {
+        path,
+        details,
+        hint: "drilldownAsync, and answerAsync of an adapter, fetch what is not in memory",
+      });
     }
   }
 
@@ -525,10 +564,14 @@ export class ContextManager {
   async #load(handle: string, signal?: AbortSignal): Promise<boolean> {
     const { getBlob } = this.#session.callbacks;
     const hash = getBlob && this.#absent(handle);
-    const bytes = hash === undefined ? undefined : await untilAborted(signal, async () => (await getBlob?.(hash)) ?? this.#shown(handle, hash));
+    const bytes =
+      hash === undefined
+        ? undefined
+        : await untilAborted(signal, async () => (await getBlob?.(hash)) ?? this.#shown(handle, hash));
     if (bytes === undefined) return false;
     // Another call may have loaded it.
-    if (this.#absent(handle) === hash) this.#session.run("reload_artifact", encode({ handle }), { beside: { bytes: [rawBytes(bytes, "/bytes")] } });
+    if (this.#absent(handle) === hash)
+      this.#session.run("reload_artifact", encode({ handle }), { beside: { bytes: [rawBytes(bytes, "/bytes")] } });
     return true;
   }
 
@@ -578,7 +621,10 @@ export class ContextManager {
 
   /** The hash of the bytes that an artifact has, if they are not in memory. */
   #absent(handle: string): string | undefined {
-    const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>("artifact_absent", encode({ handle })).value;
+    const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>(
+      "artifact_absent",
+      encode({ handle }),
+    ).value;
     return artifact?.content_hash || undefined;
   }
 
@@ -686,7 +732,11 @@ export class ContextManager {
   async report(options: ReportOptions): Promise<string> {
     const { format, ...rest } = fields(options);
     if (format !== "html") {
-      if (format === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `format`", { path: "/format", hint: "format: \"html\"" });
+      if (format === undefined)
+        throw new ContextWeaverError("MISSING_FIELD", "missing field `format`", {
+          path: "/format",
+          hint: 'format: "html"',
+        });
       throw new ContextWeaverError("INVALID_INPUT", "expected `html`", { path: "/format" });
     }
     const { htmlReport } = await reports();
@@ -739,7 +789,10 @@ export class ContextManager {
    * @internal
    */
   abridged(item_id: string, max_tokens: number, asked: string, drilldown: string): AbridgedResult | undefined {
-    return this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked, drilldown })).value ?? undefined;
+    return (
+      this.#session.run<AbridgedResult | null>("abridged", encode({ item_id, max_tokens, asked, drilldown })).value ??
+      undefined
+    );
   }
 
   /** Appends an item as {@link ContextManager.ingest} does, of what a model said: repaired where need be. @internal */
@@ -949,7 +1002,9 @@ function withTool(options: unknown): Record<string, unknown> {
   if (rest["tool"] !== undefined) throw tooMany("/tool_id", "a tool or the id of one");
   if (router !== undefined && catalog !== undefined) throw tooMany("/catalog", "a router or a catalog");
   if (router === undefined ? !isCatalog(catalog) : !isRouter(router)) {
-    throw catalog === undefined ? missingOr(router, "/router", "a Router") : missingOr(catalog, "/catalog", "a Catalog");
+    throw catalog === undefined
+      ? missingOr(router, "/router", "a Router")
+      : missingOr(catalog, "/catalog", "a Catalog");
   }
   if (id === undefined) throw missingOr(id, "/tool_id", "an id");
   const known = text(id, "/tool_id");

@@ -4,7 +4,17 @@ import { isPlain } from "../boundary/foreign-values.js";
 import type { MessageFormat } from "../messages/message-types.js";
 
 /** What is remembered of a value: text and numbers as they are, the rest by shape. */
-type Memory = unknown[] | MemoryOfObject | MemoryOfBytes | MemoryOfInstance | string | number | bigint | boolean | null | undefined;
+type Memory =
+  | unknown[]
+  | MemoryOfObject
+  | MemoryOfBytes
+  | MemoryOfInstance
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | undefined;
 
 class MemoryOfObject {
   readonly keys: readonly string[];
@@ -45,7 +55,8 @@ function step(): void {
 function remember(value: unknown): Memory {
   step();
   if (typeof value === "function" || typeof value === "symbol") return undefined;
-  if (typeof value !== "object" || value === null) return value as string | number | bigint | boolean | null | undefined;
+  if (typeof value !== "object" || value === null)
+    return value as string | number | bigint | boolean | null | undefined;
   if (Array.isArray(value)) {
     // The holes of a sparse array are steps, too.
     if (!(value.length <= MOST_STEPS)) throw new Error("too many values to compare");
@@ -56,7 +67,10 @@ function remember(value: unknown): Memory {
   if (value instanceof URL) return value.href;
   if (!isPlain(value)) return new MemoryOfInstance(value);
   const keys = Object.keys(value);
-  return new MemoryOfObject(keys, keys.map((key) => remember((value as Record<string, unknown>)[key])));
+  return new MemoryOfObject(
+    keys,
+    keys.map((key) => remember((value as Record<string, unknown>)[key])),
+  );
 }
 
 function isSame(memory: Memory, value: unknown): boolean {

@@ -21,10 +21,16 @@ export function vectorsOf(own: Record<string, unknown>): ItemVectors | undefined
     throw new ContextWeaverError("INVALID_INPUT", "expected a number from 0 to 1", { path: "/embedding_weight" });
   }
   if (embed === undefined && isGiven) {
-    throw new ContextWeaverError("MISSING_FIELD", "a weight needs an embedder", { path: "/embed", hint: "embed: what makes the vectors" });
+    throw new ContextWeaverError("MISSING_FIELD", "a weight needs an embedder", {
+      path: "/embed",
+      hint: "embed: what makes the vectors",
+    });
   }
   if (embed === undefined) return undefined;
-  const { policy, profile } = own as { readonly policy?: ContextPolicy; readonly profile?: { readonly policy?: ContextPolicy } };
+  const { policy, profile } = own as {
+    readonly policy?: ContextPolicy;
+    readonly profile?: { readonly policy?: ContextPolicy };
+  };
   const floor = (policy ?? profile?.policy)?.sensitivity_floor;
   return new ItemVectors(embedOf(embed, "/embed"), weight as number, floor);
 }

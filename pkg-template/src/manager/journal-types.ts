@@ -65,4 +65,3 @@ export interface RestoredJournal {
   /** Options that were functions when the journal was written, and are not given now. */
   readonly missing_functions: readonly string[];
 }
-

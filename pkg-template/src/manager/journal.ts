@@ -94,7 +94,8 @@ function lineList(changes: Iterable<string>): string[] {
 
 function blobMap(blobs: unknown): ReadonlyMap<string, Uint8Array> {
   if (blobs === undefined) return new Map();
-  if (blobs instanceof Map && [...blobs.values()].every((bytes) => bytes instanceof Uint8Array)) return blobs as Map<string, Uint8Array>;
+  if (blobs instanceof Map && [...blobs.values()].every((bytes) => bytes instanceof Uint8Array))
+    return blobs as Map<string, Uint8Array>;
   throw new ContextWeaverError("INVALID_INPUT", "expected a Map of bytes by their SHA-256", { path: "/blobs" });
 }
 
@@ -119,7 +120,8 @@ interface ExportHead {
 export function exportJournal(session: Session, cursor: unknown, options: unknown): ExportedChanges {
   const args = fields(options);
   if (cursor !== undefined) args["cursor"] = text(cursor, "/cursor");
-  if ("settings" in args) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `settings`", { path: "/settings" });
+  if ("settings" in args)
+    throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `settings`", { path: "/settings" });
   const { settings } = session;
   const { length } = JSON.stringify(settings);
   if (length > MAX_SETTINGS) {

@@ -585,4 +585,3 @@ export interface EventQuery {
   readonly since?: number;
   readonly limit?: number;
 }
-

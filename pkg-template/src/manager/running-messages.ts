@@ -31,7 +31,8 @@ function copied<T>(value: T): T {
   for (const key of Object.keys(value)) {
     const one = copied((value as Record<string, unknown>)[key]);
     // Assigning would take this key for the prototype.
-    if (key === "__proto__") Object.defineProperty(copy, key, { value: one, enumerable: true, writable: true, configurable: true });
+    if (key === "__proto__")
+      Object.defineProperty(copy, key, { value: one, enumerable: true, writable: true, configurable: true });
     else copy[key] = one;
   }
   return copy as T;
@@ -57,7 +58,13 @@ export class SentMessages {
   ): BuiltMessages<F> {
     const withWarnings = (made: ContextPack): ContextPack =>
       warnings.length === 0 ? made : { ...made, warnings: [...(made.warnings ?? []), ...warnings] };
-    if (!step) return { ...written, messages: behind, tokens: written.tokens, pack: withWarnings(pack as ContextPack) } as BuiltMessages<F>;
+    if (!step)
+      return {
+        ...written,
+        messages: behind,
+        tokens: written.tokens,
+        pack: withWarnings(pack as ContextPack),
+      } as BuiltMessages<F>;
     const key = `${phase} ${format}`;
     const before = this.#sent.get(key);
     const messages = [...(before?.messages.slice(0, keep) ?? []), ...behind];
@@ -75,7 +82,13 @@ export class SentMessages {
 }
 
 /** A record of which only the numbers are there; the rest is made when it is read. */
-function recordOf(phase: Phase, stats: BuildStats, running: RunningStep, warnings: readonly string[], read: () => ContextPack): ContextPack {
+function recordOf(
+  phase: Phase,
+  stats: BuildStats,
+  running: RunningStep,
+  warnings: readonly string[],
+  read: () => ContextPack,
+): ContextPack {
   let made: ContextPack | undefined;
   const whole = (): ContextPack => (made ??= read());
   return {

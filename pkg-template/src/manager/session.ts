@@ -94,11 +94,14 @@ export interface Outcome<T> {
 function kindOf(options: string, expires: boolean): Kind<ContextGlue> {
   return {
     name: "manager",
-    alive: (glue, handle) => (JSON.parse(glue.manager_call(handle, "alive", "{}")) as { done: { bytes: number; count: number } }).done,
+    alive: (glue, handle) =>
+      (JSON.parse(glue.manager_call(handle, "alive", "{}")) as { done: { bytes: number; count: number } }).done,
     snapshot: (glue, handle) => {
       const json = glue.manager_snapshot(handle);
       // A snapshot does not say when artifacts expire; the answer to a clock without a time is how to say it.
-      const clock = expires ? (JSON.parse(glue.manager_call(handle, "clock", "{}")) as { done: unknown }).done : undefined;
+      const clock = expires
+        ? (JSON.parse(glue.manager_call(handle, "clock", "{}")) as { done: unknown }).done
+        : undefined;
       const times = clock === undefined ? undefined : JSON.stringify(clock);
       const open = (glue: ContextGlue): number => {
         const restored = glue.manager_restore(json, options);
@@ -151,7 +154,10 @@ export class Session {
     if (!this.#settings) {
       const { options, functions } = this.callbacks.settings;
       // The embedder is nothing that the engine asks for, and yet a function that must be given again.
-      this.#settings = { options: { ...options, ...this.#embedding }, functions: this.vectors ? [...functions, "embed"] : functions };
+      this.#settings = {
+        options: { ...options, ...this.#embedding },
+        functions: this.vectors ? [...functions, "embed"] : functions,
+      };
     }
     return this.#settings;
   }
@@ -250,7 +256,8 @@ export class Session {
       const handle = this.#ready();
       const born = context.generation;
       const answer = JSON.parse(context.call((glue) => invoke(glue, handle, operation))) as
-        { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
+        | { need: Need[] }
+        | { need?: undefined; done: unknown; events?: HookEvent[] };
       if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
       const text = this.#ask(answer.need, functions);
       // A function may have used another manager and met a trap: then this one starts over in the new instance.
@@ -354,7 +361,8 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
       answer = invoke(glue, handle, operation);
     }
     // Told as the engine tells errors, so that the instance counts as sound.
-    if (answer.startsWith(`{"need"`)) throw JSON.stringify({ code: "INTERNAL", message: "the operation asked for more" });
+    if (answer.startsWith(`{"need"`))
+      throw JSON.stringify({ code: "INTERNAL", message: "the operation asked for more" });
   };
   const { lasting, removed, erases = false, isSlow = false } = TRACES[OPERATIONS[name].effect];
   return {
@@ -376,6 +384,10 @@ function invoke(glue: ContextGlue, handle: number, { name, args, beside }: Opera
 }
 
 function withoutConverters(): ContextWeaverError {
-  const hint = "import ContextManager from \"contextweaver\"";
-  return new ContextWeaverError("UNSUPPORTED", "this entry has no converters for messages of providers and results of MCP", { hint });
+  const hint = 'import ContextManager from "contextweaver"';
+  return new ContextWeaverError(
+    "UNSUPPORTED",
+    "this entry has no converters for messages of providers and results of MCP",
+    { hint },
+  );
 }

@@ -14,7 +14,8 @@ export interface Views {
 
 /** Makes the views of a session. @internal */
 export function views(session: Session): Views {
-  const run = <T>(op: OperationName, args: unknown, options?: RunOptions): T => session.run<T>(op, encode(args), options).value;
+  const run = <T>(op: OperationName, args: unknown, options?: RunOptions): T =>
+    session.run<T>(op, encode(args), options).value;
   const change = (op: OperationName, args: unknown): void => void run(op, args);
   /** One field of an answer. */
   const read = <T>(op: OperationName, args: unknown, key: string): T => run<Record<string, T>>(op, args)[key] as T;

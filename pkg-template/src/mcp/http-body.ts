@@ -4,7 +4,10 @@
 export interface BodyRequest {
   readonly headers: { get(name: string): string | null };
   readonly body: {
-    getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>; cancel(): Promise<void> };
+    getReader(): {
+      read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
   } | null;
   readonly signal?: {
     readonly aborted: boolean;

@@ -37,7 +37,8 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+$/;
 /** GET and DELETE are answered with 405, which a page must be able to read. */
 const METHODS = "GET, POST, DELETE";
-const REQUEST_HEADERS = "authorization, content-type, accept, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name";
+const REQUEST_HEADERS =
+  "authorization, content-type, accept, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name";
 const RESPONSE_HEADERS = "mcp-protocol-version, mcp-session-id, www-authenticate";
 /** Seconds for which a browser need not repeat a preflight; the most that any of them honours is 7,200. */
 const PREFLIGHT_SECONDS = "7200";
@@ -77,14 +78,16 @@ export class Access {
   cors({ headers, url }: AccessRequest): Readonly<Record<string, string>> | undefined {
     const origin = headers.get("origin");
     if (origin === null) return {};
-    const isLocal = LOOPBACK.test(origin.replace(/^https?:\/\//, "")) && LOOPBACK.test(headers.get("host") ?? new URL(url).host);
+    const isLocal =
+      LOOPBACK.test(origin.replace(/^https?:\/\//, "")) && LOOPBACK.test(headers.get("host") ?? new URL(url).host);
     if (!isLocal && !this.#origins.includes(origin)) return undefined;
     return { "access-control-allow-origin": origin, "access-control-expose-headers": this.#cors.response };
   }
 
   /** The answer to a browser that asks on behalf of a page whether it may ask; it sends no token with that. */
   preflight({ method, headers }: AccessRequest): Response | undefined {
-    const isPreflight = method === "OPTIONS" && headers.get("origin") !== null && headers.get("access-control-request-method") !== null;
+    const isPreflight =
+      method === "OPTIONS" && headers.get("origin") !== null && headers.get("access-control-request-method") !== null;
     if (!isPreflight) return undefined;
     return new Response(null, {
       status: 204,
@@ -99,9 +102,12 @@ export class Access {
   /** Whether the request carries the token. The time this takes depends on what was sent, not on how much of it is right. */
   isAuthorized({ headers }: AccessRequest): boolean {
     if (this.#token === false) return true;
-    const sent = new TextEncoder().encode(/^bearer\s+(.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "");
+    const sent = new TextEncoder().encode(
+      /^bearer\s+(.*)$/i.exec(headers.get("authorization") ?? "")?.[1]?.trim() ?? "",
+    );
     let difference = sent.length ^ this.#token.length;
-    for (let place = 0; place < sent.length; place += 1) difference |= sent[place]! ^ this.#token[place % this.#token.length]!;
+    for (let place = 0; place < sent.length; place += 1)
+      difference |= sent[place]! ^ this.#token[place % this.#token.length]!;
     return difference === 0;
   }
 }
@@ -119,18 +125,24 @@ export function authorizing<R extends AccessRequest>(
   may_be_open = false,
 ): (request: R) => Promise<string | undefined> {
   if (authorize !== undefined) {
-    if (typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
-    if (token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "give token or authorize, not both", { path: "/token" });
+    if (typeof authorize !== "function")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
+    if (token !== undefined)
+      throw new ContextWeaverError("INVALID_INPUT", "give token or authorize, not both", { path: "/token" });
     return async (request) => tenantOf(await authorize(request));
   }
   if (token === undefined) {
-    const hint = "token: what clients must send, or authorize: a function of yours; an environment variable may not be set";
+    const hint =
+      "token: what clients must send, or authorize: a function of yours; an environment variable may not be set";
     throw new ContextWeaverError("MISSING_FIELD", "missing field `token`", { path: "/token", hint });
   }
   if (token === false && may_be_open) return async () => EVERYBODY;
   const given = typeof token === "string" ? { [EVERYBODY]: token } : fields(token, "/token");
-  const known = Object.entries(given).map(([tenant, one]) => [tenant, new Access(one === false ? undefined : one, undefined)] as const);
-  if (known.length === 0) throw new ContextWeaverError("INVALID_INPUT", "expected a token for each tenant", { path: "/token" });
+  const known = Object.entries(given).map(
+    ([tenant, one]) => [tenant, new Access(one === false ? undefined : one, undefined)] as const,
+  );
+  if (known.length === 0)
+    throw new ContextWeaverError("INVALID_INPUT", "expected a token for each tenant", { path: "/token" });
   return async (request) => {
     let found: string | undefined;
     // All are compared, whichever is right.
@@ -143,23 +155,37 @@ function tenantOf(caller: unknown): string | undefined {
   if (caller === undefined || caller === null) return undefined;
   const { tenant } = caller as { readonly tenant?: unknown };
   if (typeof tenant === "string" && tenant !== "" && tenant.length <= 256) return tenant;
-  throw new ContextWeaverError("CALLBACK_FAILED", "authorize must return { tenant }, or undefined", { path: "/authorize" });
+  throw new ContextWeaverError("CALLBACK_FAILED", "authorize must return { tenant }, or undefined", {
+    path: "/authorize",
+  });
 }
 
 function checkedToken(token: unknown): Uint8Array | false {
   const path = "/token";
   if (token === false) return false;
   if (token === undefined) {
-    const hint = "pass the token that clients must send, perhaps from an environment variable that is not set, or `token: false` to serve without authentication";
+    const hint =
+      "pass the token that clients must send, perhaps from an environment variable that is not set, or `token: false` to serve without authentication";
     throw new ContextWeaverError("MISSING_FIELD", "missing field `token`", { path, hint });
   }
   if (typeof token !== "string") {
-    throw new ContextWeaverError("INVALID_INPUT", "expected a string or false", { path, hint: "`token: false` serves without authentication" });
+    throw new ContextWeaverError("INVALID_INPUT", "expected a string or false", {
+      path,
+      hint: "`token: false` serves without authentication",
+    });
   }
-  if (token === "") throw new ContextWeaverError("INVALID_INPUT", "an empty token lets everybody in", { path, hint: "`token: false` does so on purpose" });
+  if (token === "")
+    throw new ContextWeaverError("INVALID_INPUT", "an empty token lets everybody in", {
+      path,
+      hint: "`token: false` does so on purpose",
+    });
   if (!/^[\x21-\x7e]+$/.test(token)) {
     const hint = "trim white space, such as the line end of a file, and encode what is not ASCII as base64";
-    throw new ContextWeaverError("INVALID_INPUT", "a token has visible ASCII characters only: no header carries another as it is", { path, hint });
+    throw new ContextWeaverError(
+      "INVALID_INPUT",
+      "a token has visible ASCII characters only: no header carries another as it is",
+      { path, hint },
+    );
   }
   return new TextEncoder().encode(token);
 }
@@ -168,7 +194,10 @@ function checkedOrigins(origins: unknown): readonly string[] {
   if (origins === undefined) return [];
   const list = listed(origins, "/origins");
   if (!list) {
-    throw new ContextWeaverError("INVALID_INPUT", "expected an array of origins", { path: "/origins", hint: 'such as ["https://app.example"]' });
+    throw new ContextWeaverError("INVALID_INPUT", "expected an array of origins", {
+      path: "/origins",
+      hint: 'such as ["https://app.example"]',
+    });
   }
   return list.map((origin, place) => checkedOrigin(origin, `/origins/${place}`));
 }
@@ -177,7 +206,9 @@ function checkedOrigin(value: unknown, path: string): string {
   const origin = text(value, path);
   const sent = originOf(origin);
   if (sent === origin) return origin;
-  const hint = sent ? `browsers send \`${sent}\`` : "a scheme, a host, and the port unless it is the scheme's own, such as https://app.example; each by its name, as there are no wildcards";
+  const hint = sent
+    ? `browsers send \`${sent}\``
+    : "a scheme, a host, and the port unless it is the scheme's own, such as https://app.example; each by its name, as there are no wildcards";
   throw new ContextWeaverError("INVALID_INPUT", "it is not an origin as browsers send it", { path, hint });
 }
 

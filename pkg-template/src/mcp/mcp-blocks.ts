@@ -12,10 +12,12 @@ export interface MendedResult {
 
 /** Places that are told. */
 const MAX_TOLD = 8;
-const DATE_TIME = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const DATE_TIME =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-const isRecord = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Whether a decoder takes a text as base64: of megabytes only the alphabet and the length are looked at. */
@@ -39,12 +41,21 @@ export function mendedResult(result: Fields): MendedResult {
     if (content !== undefined) told("/content");
     fields["content"] = content === undefined || content === null ? [] : [asText(content)];
   }
-  for (const [key, isRight] of Object.entries({ structuredContent: isRecord, isError: (value: unknown) => typeof value === "boolean", _meta: isRecord })) {
+  for (const [key, isRight] of Object.entries({
+    structuredContent: isRecord,
+    isError: (value: unknown) => typeof value === "boolean",
+    _meta: isRecord,
+  })) {
     if (result[key] === undefined || isRight(result[key])) continue;
     told(`/${key}`);
     delete fields[key];
-    if (key === "isError") fields[key] = result[key] !== null && result[key] !== 0 && result[key] !== "false" && result[key] !== "";
-    else if (result[key] !== null && key === "structuredContent") fields["content"] = [...(Array.isArray(fields["content"]) ? (fields["content"] as Fields[]) : []), asText(result[key])];
+    if (key === "isError")
+      fields[key] = result[key] !== null && result[key] !== 0 && result[key] !== "false" && result[key] !== "";
+    else if (result[key] !== null && key === "structuredContent")
+      fields["content"] = [
+        ...(Array.isArray(fields["content"]) ? (fields["content"] as Fields[]) : []),
+        asText(result[key]),
+      ];
   }
   return mended.length > 0 ? { result: fields, mended } : { result, mended };
 }
@@ -63,7 +74,8 @@ function blocks(content: readonly unknown[], path: string, told: (path: string) 
     if (isRight) return fields;
     told(at);
     // A text without its type, as some servers send it.
-    if (isText(fields["text"]) && (fields["type"] === undefined || fields["type"] === "text")) return { ...fields, type: "text" };
+    if (isText(fields["text"]) && (fields["type"] === undefined || fields["type"] === "text"))
+      return { ...fields, type: "text" };
     const media = withType(fields);
     return media && isBlock(media) ? media : asText(block);
   });
@@ -75,7 +87,11 @@ function withType(block: Fields): Fields | undefined {
   if ((type !== "image" && type !== "audio") || !isText(data)) return undefined;
   const [, declared, bytes = data] = /^data:([\w.+/-]+)[^,]*;base64,([^]*)$/.exec(data) ?? [];
   const likely = declared ?? (type === "image" ? "image/png" : "audio/wav");
-  return { ...block, data: bytes.replaceAll("-", "+").replaceAll("_", "/"), mimeType: isText(mimeType) ? mimeType : likely };
+  return {
+    ...block,
+    data: bytes.replaceAll("-", "+").replaceAll("_", "/"),
+    mimeType: isText(mimeType) ? mimeType : likely,
+  };
 }
 
 /** Whether a block is what the protocol says of its type. */
@@ -96,24 +112,43 @@ export function isPadded({ data, resource }: Fields): boolean {
 
 /** Whether something is what a resource has in it. */
 function isContents({ uri, mimeType, text, blob, _meta }: Fields): boolean {
-  return isText(uri) && (mimeType === undefined || isText(mimeType)) && (_meta === undefined || isRecord(_meta)) && (isText(text) || isBase64(blob));
+  return (
+    isText(uri) &&
+    (mimeType === undefined || isText(mimeType)) &&
+    (_meta === undefined || isRecord(_meta)) &&
+    (isText(text) || isBase64(blob))
+  );
 }
 
 /** Leaves out optional fields that are something else. */
 function optional(block: Fields, at: string, told: (path: string) => void): Fields {
-  const wrong = Object.keys(block).filter((key) => OPTIONAL[key]?.(block[key]) === false && !(key === "mimeType" && block["type"] !== "resource_link"));
-  const annotations = isRecord(block["annotations"]) ? Object.entries(block["annotations"]).filter(([key, value]) => ANNOTATIONS[key]?.(value) === false) : [];
+  const wrong = Object.keys(block).filter(
+    (key) => OPTIONAL[key]?.(block[key]) === false && !(key === "mimeType" && block["type"] !== "resource_link"),
+  );
+  const annotations = isRecord(block["annotations"])
+    ? Object.entries(block["annotations"]).filter(([key, value]) => ANNOTATIONS[key]?.(value) === false)
+    : [];
   const resource = block["type"] === "resource" && isRecord(block["resource"]) ? block["resource"] : undefined;
-  const inner = resource && Object.keys(resource).filter((key) => (key === "mimeType" || key === "_meta") && OPTIONAL[key]?.(resource[key]) === false);
+  const inner =
+    resource &&
+    Object.keys(resource).filter(
+      (key) => (key === "mimeType" || key === "_meta") && OPTIONAL[key]?.(resource[key]) === false,
+    );
   if (wrong.length + annotations.length + (inner?.length ?? 0) === 0) return block;
   for (const key of wrong) told(`${at}/${key}`);
   for (const [key] of annotations) told(`${at}/annotations/${key}`);
   for (const key of inner ?? []) told(`${at}/resource/${key}`);
-  const without = (fields: Fields, keys: readonly string[]): Fields => Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
+  const without = (fields: Fields, keys: readonly string[]): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([key]) => !keys.includes(key)));
   const kept = without(block, wrong);
   return {
     ...kept,
-    ...(annotations.length > 0 && { annotations: without(block["annotations"] as Fields, annotations.map(([key]) => key)) }),
+    ...(annotations.length > 0 && {
+      annotations: without(
+        block["annotations"] as Fields,
+        annotations.map(([key]) => key),
+      ),
+    }),
     ...(resource && inner && inner.length > 0 && { resource: without(resource, inner) }),
   };
 }
@@ -122,7 +157,12 @@ function isIcon(icon: unknown): boolean {
   if (!isRecord(icon)) return false;
   const { src, mimeType, sizes, theme } = icon;
   const isSizes = sizes === undefined || (Array.isArray(sizes) && sizes.every(isText));
-  return isText(src) && (mimeType === undefined || isText(mimeType)) && isSizes && (theme === undefined || theme === "light" || theme === "dark");
+  return (
+    isText(src) &&
+    (mimeType === undefined || isText(mimeType)) &&
+    isSizes &&
+    (theme === undefined || theme === "light" || theme === "dark")
+  );
 }
 
 type Check = (value: unknown) => boolean;
@@ -151,7 +191,11 @@ export function mendedContents(result: Fields, uri: string): MendedResult {
   const mended: string[] = [];
   const told = (path: string): void => void (mended.length < MAX_TOLD && mended.push(path));
   const { contents } = result;
-  const list = Array.isArray(contents) ? (contents as readonly unknown[]) : contents === undefined || contents === null ? [] : [contents];
+  const list = Array.isArray(contents)
+    ? (contents as readonly unknown[])
+    : contents === undefined || contents === null
+      ? []
+      : [contents];
   if (!Array.isArray(contents)) told("/contents");
   const fixed = list.map((part, index) => {
     if (isRecord(part) && isContents(part)) return part;

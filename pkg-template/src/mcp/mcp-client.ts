@@ -47,22 +47,40 @@ type Method = (...args: unknown[]) => unknown;
  * `QUOTA_EXCEEDED` when a result does not fit in the manager's artifacts. Options that are not as described are `UNKNOWN_FIELD`,
  * `INVALID_INPUT` or `OUT_OF_RANGE` at once.
  */
-export function firewalled<Client extends McpClient>(client: Client, manager: ContextManager, options?: FirewalledOptions): Client {
-  const { drilldown = "drilldown", recall = drilldown !== false && "recall", result_tokens, context_tokens, ...others } = fields(options);
+export function firewalled<Client extends McpClient>(
+  client: Client,
+  manager: ContextManager,
+  options?: FirewalledOptions,
+): Client {
+  const {
+    drilldown = "drilldown",
+    recall = drilldown !== false && "recall",
+    result_tokens,
+    context_tokens,
+    ...others
+  } = fields(options);
   refuseUnknown(others, ["drilldown", "recall", "result_tokens", "context_tokens"]);
   const most = resultTokens({ result_tokens, context_tokens } as ResultSizeOptions);
   for (const [field, name] of Object.entries({ drilldown, recall })) {
-    if (name !== false && (typeof name !== "string" || name === "")) throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: `/${field}` });
+    if (name !== false && (typeof name !== "string" || name === ""))
+      throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: `/${field}` });
   }
-  if (recall !== false && recall === drilldown) throw new ContextWeaverError("DUPLICATE_ID", "two tools have one name", { path: "/recall" });
+  if (recall !== false && recall === drilldown)
+    throw new ContextWeaverError("DUPLICATE_ID", "two tools have one name", { path: "/recall" });
   for (const method of ["callTool", "listTools"] as const) {
     if (typeof (client as unknown as Fields | null)?.[method] === "function") continue;
-    throw new ContextWeaverError("INVALID_INPUT", `expected a client with \`${method}\``, { path: "/client", hint: "a Client of the official SDK" });
+    throw new ContextWeaverError("INVALID_INPUT", `expected a client with \`${method}\``, {
+      path: "/client",
+      hint: "a Client of the official SDK",
+    });
   }
   if (typeof (manager as unknown as Fields | null)?.["ingestMcpResult"] !== "function") {
     throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
   }
-  return wrapped(client, new Firewall(client as unknown as Fields, manager, { drilldown, recall } as AddedNames, most).methods());
+  return wrapped(
+    client,
+    new Firewall(client as unknown as Fields, manager, { drilldown, recall } as AddedNames, most).methods(),
+  );
 }
 
 /** Names of the tools that are added. */
@@ -105,14 +123,21 @@ class Firewall {
       callTool: (params: Fields, ...more: unknown[]) => this.#call(params, more),
       listTools: (...args: unknown[]) => this.#list(args),
       ...(typeof tasks?.["callToolStream"] === "function" && {
-        experimental: wrapped(experimental as object, { tasks: wrapped(tasks, { callToolStream: (params: Fields, ...more: unknown[]) => this.#stream(tasks, params, more) }) }),
+        experimental: wrapped(experimental as object, {
+          tasks: wrapped(tasks, {
+            callToolStream: (params: Fields, ...more: unknown[]) => this.#stream(tasks, params, more),
+          }),
+        }),
       }),
     };
   }
 
   async #call(params: Fields, more: readonly unknown[]): Promise<object> {
     if (this.#isOwn(params)) return this.#read(params, more);
-    return this.#digested(params, (await (this.#client["callTool"] as Method).call(this.#client, params, ...more)) as Fields);
+    return this.#digested(
+      params,
+      (await (this.#client["callTool"] as Method).call(this.#client, params, ...more)) as Fields,
+    );
   }
 
   /** A call that runs as a task, which tells how it goes on before it tells its result. */
@@ -121,13 +146,21 @@ class Firewall {
       yield { type: "result", result: await this.#read(params, more) };
       return;
     }
-    for await (const message of (tasks["callToolStream"] as Method).call(tasks, params, ...more) as AsyncIterable<Fields>) {
-      yield message["type"] === "result" ? { ...message, result: this.#digested(params, message["result"] as Fields) } : message;
+    for await (const message of (tasks["callToolStream"] as Method).call(
+      tasks,
+      params,
+      ...more,
+    ) as AsyncIterable<Fields>) {
+      yield message["type"] === "result"
+        ? { ...message, result: this.#digested(params, message["result"] as Fields) }
+        : message;
     }
   }
 
   async #list(args: readonly unknown[]): Promise<object> {
-    const listed = (await (this.#client["listTools"] as Method).call(this.#client, ...args)) as Fields & { readonly tools: readonly Fields[] };
+    const listed = (await (this.#client["listTools"] as Method).call(this.#client, ...args)) as Fields & {
+      readonly tools: readonly Fields[];
+    };
     const added = Object.entries(this.#names).filter(([, name]) => name !== false) as [keyof AddedNames, string][];
     for (const [field, name] of added) {
       if (!listed.tools.some((tool) => tool["name"] === name)) continue;
@@ -159,7 +192,13 @@ class Firewall {
   }
 
   #digested({ name, arguments: given }: Fields, result: Fields): Fields {
-    const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ?? {}) as Fields;
-    return this.#digests.digest({ name: String(name), arguments: given, server: typeof server === "string" ? server : undefined, result }).result;
+    const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ??
+      {}) as Fields;
+    return this.#digests.digest({
+      name: String(name),
+      arguments: given,
+      server: typeof server === "string" ? server : undefined,
+      result,
+    }).result;
   }
 }

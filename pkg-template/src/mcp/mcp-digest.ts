@@ -77,7 +77,13 @@ export class ResultDigests {
    * is a turn then: results since the last turn of a user are never evicted.
    */
   constructor(manager: ContextManager, drilldown: string | false, most: number, prefix?: string) {
-    [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [manager, drilldown, most, prefix ?? "mcp", prefix !== undefined];
+    [this.#manager, this.#drilldown, this.#most, this.#prefix, this.#isAlone] = [
+      manager,
+      drilldown,
+      most,
+      prefix ?? "mcp",
+      prefix !== undefined,
+    ];
     // A value that was repaired on its way in is plain data by now.
     this.#isMasked = (data, json = JSON.stringify(data) ?? "") => manager.masked(json) !== json;
   }
@@ -95,12 +101,17 @@ export class ResultDigests {
    * cannot be read as a result is kept as text.
    */
   digest(call: AnsweredCall): DigestedResult {
-    if (isPromised(call.result)) return { result: call.result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
+    if (isPromised(call.result))
+      return { result: call.result, is_digested: false, tokens: 0, shown_tokens: 0, bytes: 0 };
     const { result, mended } = mendedResult(call.result);
     const digested = this.#readable({ ...call, result });
     if (mended.length === 0 || !Array.isArray(digested.result["content"])) return digested;
     const note = { type: "text", text: `(The server's result was malformed at ${mended.join(", ")}; it was mended.)` };
-    return { ...digested, result: { ...digested.result, content: [...(digested.result["content"] as readonly Fields[]), note] }, is_digested: true };
+    return {
+      ...digested,
+      result: { ...digested.result, content: [...(digested.result["content"] as readonly Fields[]), note] },
+      is_digested: true,
+    };
   }
 
   #readable(call: AnsweredCall): DigestedResult {
@@ -115,34 +126,63 @@ export class ResultDigests {
   #digest(call: AnsweredCall): DigestedResult {
     const { result: raw, arguments: given = {}, whole, most, is_once = false } = call;
     const isTooMuch = whole === "result" ? this.#isMasked : this.#above(most?.tokens ?? this.#most);
-    const { id, item, envelope, abridged } = this.#ingest(call, this.#manager.jsonOf(given).json.slice(0, MAX_ARGUMENTS));
+    const { id, item, envelope, abridged } = this.#ingest(
+      call,
+      this.#manager.jsonOf(given).json.slice(0, MAX_ARGUMENTS),
+    );
     const result = isRepaired(envelope) ? (parseKeeping(this.#manager.jsonOf(raw).json) as Fields) : raw;
     const { content = [], structuredContent } = result;
     const handle = `artifact:result:${id}`;
-    const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
-    const shown = abridged ?? { text: item.text, tokens: item.token_estimate, total: firewall?.tokens ?? item.token_estimate, is_cut: firewall !== undefined && firewall.strategy !== "reshaped" };
+    const { firewall } = item.metadata as {
+      readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector };
+    };
+    const shown = abridged ?? {
+      text: item.text,
+      tokens: item.token_estimate,
+      total: firewall?.tokens ?? item.token_estimate,
+      is_cut: firewall !== undefined && firewall.strategy !== "reshaped",
+    };
     const bytes = envelope.artifacts.reduce((sum, artifact) => sum + artifact.size_bytes, 0);
     const kept = { handle, tokens: shown.total, shown_tokens: shown.tokens, bytes, envelope };
     // What is whole may have been masked, or written shorter.
     const isShort = new TextDecoder().decode(this.#manager.artifacts.bytes(handle)) !== shown.text;
     const listed = Array.isArray(content) ? (content as readonly unknown[]) : [];
     const blocks = listed.filter(isBlock);
-    const isWhole = Array.isArray(content) && blocks.length === listed.length && blocks.length <= MAX_BLOCKS && envelope.provenance["missing_bytes"] === undefined;
-    const isSame = isWhole && !isShort && blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
+    const isWhole =
+      Array.isArray(content) &&
+      blocks.length === listed.length &&
+      blocks.length <= MAX_BLOCKS &&
+      envelope.provenance["missing_bytes"] === undefined;
+    const isSame =
+      isWhole &&
+      !isShort &&
+      blocks.every((block) => isForModel(block) && isPadded(block) && !isBulky(block, isTooMuch));
     const isRepeated = is_once && whole === undefined && saysTheSame(blocks, structuredContent);
     const twice = isRepeated ? countTokens(JSON.stringify(structuredContent)) : 0;
     if (isSame && twice > LITTLE) {
       const { structuredContent: _, ...rest } = passingResult(result, blocks, isTooMuch);
-      return { result: { ...rest, _meta: { ...(rest["_meta"] as Fields | undefined), [STRUCTURED]: "in text" } }, is_digested: false, ...kept, tokens: kept.tokens + twice };
+      return {
+        result: { ...rest, _meta: { ...(rest["_meta"] as Fields | undefined), [STRUCTURED]: "in text" } },
+        is_digested: false,
+        ...kept,
+        tokens: kept.tokens + twice,
+      };
     }
-    const isLeftOut = structuredContent !== undefined && (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
+    const isLeftOut =
+      structuredContent !== undefined &&
+      (whole === undefined ? isShort || isTooMuch(structuredContent) : this.#isMasked(structuredContent));
     if (isSame && !isLeftOut) return { result: passingResult(result, blocks, isTooMuch), is_digested: false, ...kept };
-    const lines = shown.is_cut ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`] : [];
+    const lines = shown.is_cut
+      ? [`(${shown.tokens} of ${shown.total} tokens; ${this.#way(handle, firewall?.view)})`]
+      : [];
     for (const { handle: other, label, media_type } of envelope.artifacts) {
-      if (isLeftOut && !isRepeated && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
+      if (isLeftOut && !isRepeated && other.endsWith(":structured_content"))
+        lines.push(`(${label}: ${this.#way(other)})`);
       if (!isSame && hasBlob(listed[placeIn(other, "resource")])) lines.push(`(${label}, ${media_type}: ${other})`);
     }
-    const passing = (isSame ? blocks : this.#media(listed, envelope)).map((block) => passingBlock(block, isTooMuch)).filter(isBlock);
+    const passing = (isSame ? blocks : this.#media(listed, envelope))
+      .map((block) => passingBlock(block, isTooMuch))
+      .filter(isBlock);
     const parts = isSame ? passing : [{ type: "text", text: shown.text }, ...passing];
     const rest = passingRest(result, isTooMuch);
     const forModel = lines.length > 0 ? withLines(parts, lines) : parts;
@@ -150,7 +190,12 @@ export class ResultDigests {
     const digested = {
       ...rest,
       // A view has nothing else to show. The protocol tells its part from the model's by the audience.
-      content: isViewed ? [...blocks.map((block) => forAudience(block, "user")), ...forModel.map((block) => forAudience(block, "assistant"))] : forModel,
+      content: isViewed
+        ? [
+            ...blocks.map((block) => forAudience(block, "user")),
+            ...forModel.map((block) => forAudience(block, "assistant")),
+          ]
+        : forModel,
       ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
       _meta: { ...(rest["_meta"] as Fields | undefined), [HANDLE]: handle },
     };
@@ -162,24 +207,36 @@ export class ResultDigests {
     return artifacts.flatMap(({ handle, media_type }) => {
       const block = listed[placeIn(handle, "image|audio")];
       // What is no base64 was kept as text.
-      if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields)) return [];
+      if (media_type === "text/plain" || typeof block !== "object" || block === null || !isForModel(block as Fields))
+        return [];
       if (isBlock(block) && isPadded(block)) return [block];
       return [{ ...block, data: encodeBase64(this.#manager.artifacts.bytes(handle)), mimeType: media_type }];
     });
   }
 
   /** Logs a call with its result: both, or neither. */
-  #ingest({ name: tool_name, arguments: given = {}, server, result, whole, most }: AnsweredCall, asked: string): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
+  #ingest(
+    { name: tool_name, arguments: given = {}, server, result, whole, most }: AnsweredCall,
+    asked: string,
+  ): { readonly id: string; readonly abridged: AbridgedResult | undefined } & ToolResult {
     const manager = this.#manager;
     const id = this.#nextId();
     const metadata: JsonObject = server === undefined ? {} : { server };
-    const about: JsonObject = { ...metadata, tool_name, ...(asked.length < MAX_ARGUMENTS && { arguments: given as JsonObject }) };
+    const about: JsonObject = {
+      ...metadata,
+      tool_name,
+      ...(asked.length < MAX_ARGUMENTS && { arguments: given as JsonObject }),
+    };
     return manager.whole(() => {
       if (this.#isAlone) manager.ingest({ id: `${id}:turn`, kind: "user_turn", text: tool_name });
       manager.ingestSent({ id, kind: "tool_call", text: `${tool_name} ${asked}`, metadata: about });
       const ingested = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
       const tokens = whole === "result" ? MAX_RESULT_TOKENS : (most?.tokens ?? this.#most);
-      return { ...ingested, id, abridged: this.#abridged(ingested.item.id, tokens, whole === "result" ? undefined : most?.chars, asked) };
+      return {
+        ...ingested,
+        id,
+        abridged: this.#abridged(ingested.item.id, tokens, whole === "result" ? undefined : most?.chars, asked),
+      };
     });
   }
 
@@ -187,8 +244,16 @@ export class ResultDigests {
   #abridged(item: string, tokens: number, chars: number | undefined, asked: string): AbridgedResult | undefined {
     let abridged = this.#manager.abridged(item, tokens, asked, this.#tool);
     // Tokens of some texts have more characters than those of others.
-    for (let most = tokens; abridged && chars !== undefined && abridged.text.length > chars - LINE_CHARS && most > LEAST_TOKENS; ) {
-      most = Math.max(LEAST_TOKENS, Math.floor(Math.min(most, abridged.tokens) * Math.min(0.9, Math.max(0, chars - LINE_CHARS) / abridged.text.length)));
+    for (
+      let most = tokens;
+      abridged && chars !== undefined && abridged.text.length > chars - LINE_CHARS && most > LEAST_TOKENS;
+    ) {
+      most = Math.max(
+        LEAST_TOKENS,
+        Math.floor(
+          Math.min(most, abridged.tokens) * Math.min(0.9, Math.max(0, chars - LINE_CHARS) / abridged.text.length),
+        ),
+      );
       abridged = this.#manager.abridged(item, most, asked, this.#tool);
     }
     return abridged;
@@ -229,14 +294,18 @@ function saysTheSame(blocks: readonly Fields[], structured: unknown): boolean {
 /** The same text for the same data, whatever the order of its keys. */
 function canonical(data: unknown): string {
   return JSON.stringify(data, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value,
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
   );
 }
 
 /** Whether something of a result was repaired on its way in, so that the client gets what was kept. */
 function isRepaired({ provenance }: ResultEnvelope): boolean {
   const { warnings } = provenance as { readonly warnings?: readonly JsonObject[] };
-  return warnings?.some(({ code }) => code === "text-repaired" || code === "value-repaired" || code === "value-cut") === true;
+  return (
+    warnings?.some(({ code }) => code === "text-repaired" || code === "value-repaired" || code === "value-cut") === true
+  );
 }
 
 /** Calls of a manager so far by the beginning of their ids, whichever client made them. */
@@ -246,7 +315,9 @@ const calls = new WeakMap<ContextManager, Map<string, number>>();
 function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[] {
   const at = blocks.findIndex(({ type }) => type === "text");
   if (at === -1) return [...blocks, { type: "text", text: lines.join("\n") }];
-  return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
+  return blocks.map((block, index) =>
+    index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block,
+  );
 }
 
 function forAudience(block: Fields, who: "user" | "assistant"): Fields {
@@ -271,7 +342,9 @@ function hasBlob(block: unknown): boolean {
 
 /** Whether a result is still to come: it has no contents, and says of what kind it is. */
 function isPromised({ content, structuredContent, task, resultType }: Fields): boolean {
-  return content === undefined && structuredContent === undefined && (task !== undefined || typeof resultType === "string");
+  return (
+    content === undefined && structuredContent === undefined && (task !== undefined || typeof resultType === "string")
+  );
 }
 
 /** A result that cannot be read, as a text of JSON. */

@@ -80,7 +80,8 @@ export class MetaPolicy {
 
   /** What a function makes of the context leaves, without secrets. */
   static map(map: MetaMap): MetaPolicy {
-    if (typeof map !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/map" });
+    if (typeof map !== "function")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/map" });
     return new MetaPolicy({ kind: "map", map }, MADE);
   }
 
@@ -92,7 +93,9 @@ export class MetaPolicy {
 
   /** Policies by the name of a server; a server that is not named gets nothing. */
   static policyFor(policies: Readonly<Record<string, MetaPolicy>>): PolicyFor {
-    const known = new Map(Object.entries(fields(policies)).map(([server, policy]) => [server, policyAt(policy, `/${token(server)}`)]));
+    const known = new Map(
+      Object.entries(fields(policies)).map(([server, policy]) => [server, policyAt(policy, `/${token(server)}`)]),
+    );
     return (server) => known.get(server) ?? MetaPolicy.none;
   }
 
@@ -193,14 +196,26 @@ export function fromMcpMeta(meta: unknown, options: FromMcpMetaOptions): ToolCal
       throw new ContextWeaverError("INVALID_INPUT", "expected a Standard Schema or a function", { path: "/schema" });
     }
     if (!passes(schema as StandardSchema, values)) {
-      throw broken("INVALID_INPUT", "InvalidContextValue", "what the client sent is not what the schema describes", {}, { path: "/meta" });
+      throw broken(
+        "INVALID_INPUT",
+        "InvalidContextValue",
+        "what the client sent is not what the schema describes",
+        {},
+        { path: "/meta" },
+      );
     }
   }
-  const typed = new Map((allow as readonly unknown[]).filter((key) => ContextKey.is(key)).map((key) => [key.name, key]));
+  const typed = new Map(
+    (allow as readonly unknown[]).filter((key) => ContextKey.is(key)).map((key) => [key.name, key]),
+  );
   const pairs = Object.entries(values).flatMap(([name, value]): [string | AnyContextKey, unknown][] => {
     const key = typed.get(name);
     if (!key || key.fits(value)) return [[key ?? name, value]];
-    warn({ code: "invalid_value", message: `the value of ${quoted(name)} is not what the key demands`, path: `/${token(name)}` });
+    warn({
+      code: "invalid_value",
+      message: `the value of ${quoted(name)} is not what the key demands`,
+      path: `/${token(name)}`,
+    });
     return [];
   });
   return inboundContext(pairs);
@@ -245,7 +260,8 @@ function plain(policy: MetaPolicy): object {
 }
 
 function policyOf(policy: unknown, server: unknown): MetaPolicy {
-  if (typeof server !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected the name of a server", { path: "/server" });
+  if (typeof server !== "string")
+    throw new ContextWeaverError("INVALID_INPUT", "expected the name of a server", { path: "/server" });
   if (typeof policy !== "function") return policyAt(policy, "/policy");
   return policyAt((policy as PolicyFor)(server) ?? MetaPolicy.none, "/policy");
 }
@@ -259,11 +275,11 @@ function names(keys: unknown, path: string): string[] {
   if (!Array.isArray(keys)) throw new ContextWeaverError("INVALID_INPUT", "expected an array of keys", { path });
   return keys.map((key: unknown, place) => {
     const name = ContextKey.is(key) ? key.name : key;
-    if (typeof name !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a key", { path: `${path}/${place}` });
+    if (typeof name !== "string")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a key", { path: `${path}/${place}` });
     return name;
   });
 }
-
 
 type Warn = (warning: MetaWarning) => void;
 

@@ -49,15 +49,23 @@ export function passingResult(result: Fields, blocks: readonly Fields[], isTooMu
   const { content, structuredContent } = result;
   const rest = passingRest(result, isTooMuch);
   const passed = blocks.map((block) => passingBlock(block, isTooMuch));
-  const isSame = passed.every((block, at) => block === blocks[at]) && Object.keys(result).every((key) => ["content", "structuredContent"].includes(key) || rest[key] === result[key]);
+  const isSame =
+    passed.every((block, at) => block === blocks[at]) &&
+    Object.keys(result).every((key) => ["content", "structuredContent"].includes(key) || rest[key] === result[key]);
   if (isSame) return result;
-  return { ...rest, ...(content !== undefined && { content: passed }), ...(structuredContent !== undefined && { structuredContent }) };
+  return {
+    ...rest,
+    ...(content !== undefined && { content: passed }),
+    ...(structuredContent !== undefined && { structuredContent }),
+  };
 }
 
 /** The entries of a `_meta` that may pass; nothing where none may. */
 function passingMeta(meta: unknown, isTooMuch: TooMuch): Fields | undefined {
   if (typeof meta !== "object" || meta === null) return undefined;
-  const entries = Object.entries(meta).filter(([key, value]) => !key.startsWith(RESERVED) && !isTooMuch({ [key]: value }));
+  const entries = Object.entries(meta).filter(
+    ([key, value]) => !key.startsWith(RESERVED) && !isTooMuch({ [key]: value }),
+  );
   if (entries.length === Object.keys(meta).length) return meta as Fields;
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }

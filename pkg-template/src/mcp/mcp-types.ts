@@ -68,4 +68,3 @@ export interface SessionOptions {
    */
   readonly strict?: boolean;
 }
-

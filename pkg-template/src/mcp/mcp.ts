@@ -2,7 +2,14 @@
 import { convertCall } from "../messages/convert-call.js";
 import { encode, fields } from "../boundary/guard.js";
 import { SNAPSHOT } from "../boundary/guard-limits.js";
-import type { McpListOptions, McpRevision, McpSession, McpToolOptions, SessionOptions, WrittenMcpTool } from "./mcp-types.js";
+import type {
+  McpListOptions,
+  McpRevision,
+  McpSession,
+  McpToolOptions,
+  SessionOptions,
+  WrittenMcpTool,
+} from "./mcp-types.js";
 import type { SelectableItem, StoredTool } from "../types.js";
 
 function convert<T>(operation: string, args: Record<string, unknown>): T {

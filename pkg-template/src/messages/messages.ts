@@ -64,7 +64,11 @@ export function itemsToMessages<F extends MessageFormat>(
 }
 
 /** Reads messages as {@link messagesToItems} does and writes them as {@link itemsToMessages} does; the items cross nowhere. @internal */
-export function rewriteMessages<F extends MessageFormat>(messages: readonly unknown[], format: MessageFormat, to: F): WrittenMessages<F> {
+export function rewriteMessages<F extends MessageFormat>(
+  messages: readonly unknown[],
+  format: MessageFormat,
+  to: F,
+): WrittenMessages<F> {
   const { json, repairs } = readArgument({ messages, format, to }, MESSAGES);
   const written: WrittenMessages<F> = convertCall("messages_to_messages", json);
   return { ...written, warnings: [...repairs, ...written.warnings] };

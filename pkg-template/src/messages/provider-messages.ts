@@ -37,7 +37,12 @@ export type OpenAiResponsesItem =
     }
   | { type: "function_call"; call_id: string; name: string; arguments: string }
   | { type: "function_call_output"; call_id: string; output: string | OpenAiResponsesContent[] }
-  | { type: "reasoning"; id: string; summary: { type: "summary_text"; text: string }[]; encrypted_content?: string | null };
+  | {
+      type: "reasoning";
+      id: string;
+      summary: { type: "summary_text"; text: string }[];
+      encrypted_content?: string | null;
+    };
 
 type OpenAiResponsesContent =
   | { type: "input_text"; text: string }
@@ -164,4 +169,3 @@ export interface SystemOfFormat {
   "ai-sdk-ui": never;
   "ai-sdk-model": never;
 }
-

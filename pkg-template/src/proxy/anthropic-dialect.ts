@@ -20,7 +20,8 @@ export const ANTHROPIC: Dialect = {
     const next = messages[at + 1] as Fields | undefined;
     if (results.length === 0) return { messages: said, taken: 1 };
     if (next?.["role"] !== "user") return undefined;
-    const content = typeof next["content"] === "string" ? [{ type: "text", text: next["content"] }] : objectsOf(next["content"]);
+    const content =
+      typeof next["content"] === "string" ? [{ type: "text", text: next["content"] }] : objectsOf(next["content"]);
     return { messages: [...said, { ...next, content: [...results, ...content] }], taken: 2 };
   },
   failure: (status, body) => rewritten({ name: "error" }, { type: "error", error: errorOf(status, body) }),
@@ -46,11 +47,18 @@ function isSaid({ content }: Fields, { ids, text }: Visible): boolean {
 }
 
 function textsOf(blocks: readonly Fields[]): string {
-  return blocks.filter(({ type }) => type === "text").map(({ text }) => String(text ?? "")).join("");
+  return blocks
+    .filter(({ type }) => type === "text")
+    .map(({ text }) => String(text ?? ""))
+    .join("");
 }
 
 /** Texts that come in pieces, by the kind of piece, with the field that it belongs to. */
-const PIECES: Readonly<Record<string, string>> = { text_delta: "text", thinking_delta: "thinking", signature_delta: "signature" };
+const PIECES: Readonly<Record<string, string>> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+  signature_delta: "signature",
+};
 
 class AnthropicAnswer implements AnswerMaker {
   readonly #own: ReadonlySet<string>;
@@ -125,8 +133,10 @@ class AnthropicAnswer implements AnswerMaker {
     const block = this.#blocks.get(index) ?? {};
     const field = PIECES[String(type)];
     if (type === "input_json_delta") this.#inputs.set(index, `${this.#inputs.get(index) ?? ""}${String(json ?? "")}`);
-    else if (type === "citations_delta") this.#blocks.set(index, { ...block, citations: [...objectsOf(block["citations"]), citation] });
-    else if (field !== undefined) this.#blocks.set(index, { ...block, [field]: `${String(block[field] ?? "")}${String(delta[field] ?? "")}` });
+    else if (type === "citations_delta")
+      this.#blocks.set(index, { ...block, citations: [...objectsOf(block["citations"]), citation] });
+    else if (field !== undefined)
+      this.#blocks.set(index, { ...block, [field]: `${String(block[field] ?? "")}${String(delta[field] ?? "")}` });
   }
 
   whole(body: Fields): void {
@@ -137,7 +147,9 @@ class AnthropicAnswer implements AnswerMaker {
   }
 
   end(): RoundEnd {
-    const blocks = [...this.#blocks].map(([index, block]) => this.#finished(index, block)).filter((block) => block["type"] !== "text" || block["text"] !== "");
+    const blocks = [...this.#blocks]
+      .map(([index, block]) => this.#finished(index, block))
+      .filter((block) => block["type"] !== "text" || block["text"] !== "");
     const isWhole = this.#last["stop_reason"] === "tool_use";
     const own = isWhole ? blocks.filter((block) => this.#isOwn(block)).map(callOf) : [];
     const shown = blocks.filter((block) => !this.#isOwn(block));
@@ -148,7 +160,12 @@ class AnthropicAnswer implements AnswerMaker {
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
     const usage = this.#usage;
     this.#next();
-    return { own, isOpen: own.length > 0 && !this.#hasCalls, said: said.length > 0 ? [{ role: "assistant", content: said }] : [], usage };
+    return {
+      own,
+      isOpen: own.length > 0 && !this.#hasCalls,
+      said: said.length > 0 ? [{ role: "assistant", content: said }] : [],
+      usage,
+    };
   }
 
   /** Forgets the blocks of a round. What it ended with is told if it was the last. */
@@ -185,13 +202,22 @@ class AnthropicAnswer implements AnswerMaker {
       .map(({ event, data }) => {
         if (data["type"] !== "message_delta" || (!isSum && !this.#isChanged)) return event.raw;
         const delta = (data["delta"] ?? {}) as Fields;
-        return rewritten(event, { ...data, delta: { ...delta, stop_reason: this.#reason(delta["stop_reason"]) }, usage: this.#sum });
+        return rewritten(event, {
+          ...data,
+          delta: { ...delta, stop_reason: this.#reason(delta["stop_reason"]) },
+          usage: this.#sum,
+        });
       })
       .join("");
   }
 
   merged(): Fields {
-    return { ...this.#body, content: this.#shown, stop_reason: this.#reason(this.#body["stop_reason"]), usage: this.#sum };
+    return {
+      ...this.#body,
+      content: this.#shown,
+      stop_reason: this.#reason(this.#body["stop_reason"]),
+      usage: this.#sum,
+    };
   }
 }
 
@@ -200,5 +226,7 @@ function callOf({ id, name, input }: Fields): OwnCall {
 }
 
 function definedOf(usage: unknown): Fields {
-  return Object.fromEntries(Object.entries((usage ?? {}) as Fields).filter(([, value]) => value !== null && value !== undefined));
+  return Object.fromEntries(
+    Object.entries((usage ?? {}) as Fields).filter(([, value]) => value !== null && value !== undefined),
+  );
 }

@@ -35,7 +35,10 @@ export function bodyOf({ bytes, rest }: ReadBody): Bytes | ReadableStream<Uint8A
 }
 
 /** A stream of parts as they come. `cancelled` is told when nobody reads on. */
-export function streamOf(parts: AsyncGenerator<Uint8Array, void>, cancelled: (reason: unknown) => Promise<void> | void): ReadableStream<Uint8Array> {
+export function streamOf(
+  parts: AsyncGenerator<Uint8Array, void>,
+  cancelled: (reason: unknown) => Promise<void> | void,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const next = await parts.next();
@@ -61,11 +64,15 @@ export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncG
 }
 
 /** The JSON object that bytes say; undefined where they say none. */
-export function objectOf(bytes: Uint8Array): { readonly text: string; readonly body: Readonly<Record<string, unknown>> } | undefined {
+export function objectOf(
+  bytes: Uint8Array,
+): { readonly text: string; readonly body: Readonly<Record<string, unknown>> } | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     const body: unknown = JSON.parse(text);
-    return typeof body === "object" && body !== null && !Array.isArray(body) ? { text, body: body as Readonly<Record<string, unknown>> } : undefined;
+    return typeof body === "object" && body !== null && !Array.isArray(body)
+      ? { text, body: body as Readonly<Record<string, unknown>> }
+      : undefined;
   } catch {
     return undefined;
   }

@@ -20,7 +20,11 @@ export const CHAT: Dialect = {
     const isSaid = isSameSet(calls, ids) && (ids.length > 0 || isSameText(textOf(answer["content"]), text));
     return isSaid ? { messages: [...said, ...beside], taken: 1 } : undefined;
   },
-  failure: (status, body) => rewritten({ name: "" }, { error: { ...errorOf(status, body), code: ((body["error"] ?? {}) as Fields)["code"] ?? status } }),
+  failure: (status, body) =>
+    rewritten(
+      { name: "" },
+      { error: { ...errorOf(status, body), code: ((body["error"] ?? {}) as Fields)["code"] ?? status } },
+    ),
 };
 
 function read(body: Fields): Asked | string {
@@ -32,7 +36,11 @@ function read(body: Fields): Asked | string {
 }
 
 function textOf(content: unknown): string {
-  return typeof content === "string" ? content : objectsOf(content).map(({ text }) => String(text ?? "")).join("");
+  return typeof content === "string"
+    ? content
+    : objectsOf(content)
+        .map(({ text }) => String(text ?? ""))
+        .join("");
 }
 
 const BETWEEN_TEXTS = "\n\n";
@@ -110,16 +118,27 @@ class ChatAnswer implements AnswerMaker {
     const all = objectsOf(given);
     const calls = all.flatMap((call) => this.#call(call));
     const { tool_calls: _, ...rest } = delta;
-    const changed = { ...rest, ...(joint !== "" && { content: `${joint}${String(content)}` }), ...(calls.length > 0 && { tool_calls: calls }) };
-    const isSame = joint === "" && this.#round === 0 && calls.length === all.length && calls.every((call, at) => call === all[at]);
+    const changed = {
+      ...rest,
+      ...(joint !== "" && { content: `${joint}${String(content)}` }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+    const isSame =
+      joint === "" && this.#round === 0 && calls.length === all.length && calls.every((call, at) => call === all[at]);
     if (choice["finish_reason"] == null) {
       if (isSame) return event.raw;
-      const isEmpty = calls.length === 0 && Object.values(rest).every((value) => value === null || value === "" || value === "assistant");
+      const isEmpty =
+        calls.length === 0 &&
+        Object.values(rest).every((value) => value === null || value === "" || value === "assistant");
       return isEmpty ? "" : this.#written(event, data, { ...choice, delta: changed });
     }
     this.#reason = choice["finish_reason"];
-    const isBare = Object.keys(changed).length === 0 || (Object.keys(changed).length === 1 && changed["content"] === "");
-    this.#finish = { event: isSame && isBare ? event : { ...event, raw: "" }, data: { ...data, choices: [{ ...choice, delta: {} }] } };
+    const isBare =
+      Object.keys(changed).length === 0 || (Object.keys(changed).length === 1 && changed["content"] === "");
+    this.#finish = {
+      event: isSame && isBare ? event : { ...event, raw: "" },
+      data: { ...data, choices: [{ ...choice, delta: {} }] },
+    };
     return isBare ? "" : this.#written(event, data, { ...choice, delta: changed, finish_reason: null });
   }
 
@@ -130,7 +149,12 @@ class ChatAnswer implements AnswerMaker {
 
   #written(event: StreamEvent, data: Fields, choice: Fields): string {
     const { id, created } = this.#first ?? {};
-    return rewritten(event, { ...data, ...(id !== undefined && { id }), ...(created !== undefined && { created }), choices: [choice] });
+    return rewritten(event, {
+      ...data,
+      ...(id !== undefined && { id }),
+      ...(created !== undefined && { created }),
+      choices: [choice],
+    });
   }
 
   /** Takes a piece of a call: as the client is told of it, or nothing where it is not. */
@@ -140,7 +164,11 @@ class ChatAnswer implements AnswerMaker {
     const { arguments: more, ...named } = (said ?? {}) as Fields;
     const before = this.#calls.get(index);
     const made = (before?.["function"] ?? {}) as Fields;
-    const call = { ...before, ...definedOf(rest), function: { ...made, ...definedOf(named), arguments: `${String(made["arguments"] ?? "")}${String(more ?? "")}` } };
+    const call = {
+      ...before,
+      ...definedOf(rest),
+      function: { ...made, ...definedOf(named), arguments: `${String(made["arguments"] ?? "")}${String(more ?? "")}` },
+    };
     this.#calls.set(index, call);
     if (!before && !this.#isOwn(call)) this.#places.set(index, this.#count++);
     const place = this.#places.get(index);
@@ -171,7 +199,8 @@ class ChatAnswer implements AnswerMaker {
     this.#hasCalls = shown.length > 0;
     if (shown.length < calls.length) this.#isChanged = true;
     this.#shown.push(...shown);
-    if (this.#text !== "") this.#shownText += `${this.#shownText !== "" && !/\s$/.test(this.#shownText) ? BETWEEN_TEXTS : ""}${this.#text}`;
+    if (this.#text !== "")
+      this.#shownText += `${this.#shownText !== "" && !/\s$/.test(this.#shownText) ? BETWEEN_TEXTS : ""}${this.#text}`;
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
     const message = {
       role: "assistant",
@@ -206,15 +235,23 @@ class ChatAnswer implements AnswerMaker {
   close(): string {
     const { finish, ends } = this.#told;
     const isChanged = this.#isChanged || this.#round > 1;
-    const end = finish && (isChanged || finish.event.raw === "" ? this.#ended(finish.event, finish.data) : finish.event.raw);
-    const rest = ends.map(({ event, data }) => (data && isChanged ? rewritten(event, { ...data, ...this.#identity(), usage: this.#sum }) : event.raw));
+    const end =
+      finish && (isChanged || finish.event.raw === "" ? this.#ended(finish.event, finish.data) : finish.event.raw);
+    const rest = ends.map(({ event, data }) =>
+      data && isChanged ? rewritten(event, { ...data, ...this.#identity(), usage: this.#sum }) : event.raw,
+    );
     return [end ?? "", ...rest].join("");
   }
 
   #ended(event: StreamEvent, data: Fields): string {
     const [choice = {}] = objectsOf(data["choices"]);
     const told = { ...choice, finish_reason: this.#toldReason(choice["finish_reason"]) };
-    return rewritten(event, { ...data, ...this.#identity(), choices: [told], ...(data["usage"] != null && { usage: this.#sum }) });
+    return rewritten(event, {
+      ...data,
+      ...this.#identity(),
+      choices: [told],
+      ...(data["usage"] != null && { usage: this.#sum }),
+    });
   }
 
   #identity(): Fields {
@@ -225,8 +262,16 @@ class ChatAnswer implements AnswerMaker {
   merged(): Fields {
     const [choice = {}, ...more] = objectsOf(this.#body["choices"]);
     const { tool_calls: _, ...message } = (choice["message"] ?? {}) as Fields;
-    const merged = { ...message, content: this.#shownText === "" ? (message["content"] ?? null) : this.#shownText, ...(this.#shown.length > 0 && { tool_calls: this.#shown }) };
-    return { ...this.#body, choices: [{ ...choice, finish_reason: this.#toldReason(choice["finish_reason"]), message: merged }, ...more], ...(this.#sum && { usage: this.#sum }) };
+    const merged = {
+      ...message,
+      content: this.#shownText === "" ? (message["content"] ?? null) : this.#shownText,
+      ...(this.#shown.length > 0 && { tool_calls: this.#shown }),
+    };
+    return {
+      ...this.#body,
+      choices: [{ ...choice, finish_reason: this.#toldReason(choice["finish_reason"]), message: merged }, ...more],
+      ...(this.#sum && { usage: this.#sum }),
+    };
   }
 }
 

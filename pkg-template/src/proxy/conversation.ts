@@ -31,7 +31,13 @@ export interface ConversationOptions {
 
 /** Options of the log of a conversation. */
 export function logOptions({ thrift, mask, prices, hooks }: ConversationOptions): ContextManagerOptions {
-  return { redact_secrets: mask, limits: { eviction: "lru" }, thrift, ...(prices && { prices }), ...(hooks && { hooks }) };
+  return {
+    redact_secrets: mask,
+    limits: { eviction: "lru" },
+    thrift,
+    ...(prices && { prices }),
+    ...(hooks && { hooks }),
+  };
 }
 
 /** What is kept of a conversation beside its log, where it outlives the process. */
@@ -115,7 +121,9 @@ export class Conversation {
   isRefused = false;
   #isCut = false;
   /** The last shortened prompt. */
-  #sent: { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] } | undefined;
+  #sent:
+    | { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] }
+    | undefined;
   /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
   #gap = 0;
   #kept: readonly KeptAnswer[] = [];
@@ -195,7 +203,13 @@ export class Conversation {
 
   #costs(loop: AgentLoop): ProxyCosts {
     const { steps, cuts, cost, cost_without, observed } = loop.costs();
-    return { steps, cuts, cost: cost - this.#headCosts, cost_without: cost_without - this.#same, cached_tokens: observed?.cached_tokens ?? 0 };
+    return {
+      steps,
+      cuts,
+      cost: cost - this.#headCosts,
+      cost_without: cost_without - this.#same,
+      cached_tokens: observed?.cached_tokens ?? 0,
+    };
   }
 
   /** Takes what the account of the log cannot know of a step: that all was sent as it came, and that a cut leaves what stands before the dialogue. */
@@ -205,7 +219,8 @@ export class Conversation {
     if (isWhole) this.#same += cost_without - cost;
     const head = this.#beside;
     const isKept = cut !== undefined && cut !== "cold" && head !== undefined && this.#headSent === head.hash;
-    if (!isWhole && isKept && head.tokens >= LEAST_HEAD) this.#headCosts += Math.max(0, head.tokens * (cost / tokens - CACHED));
+    if (!isWhole && isKept && head.tokens >= LEAST_HEAD)
+      this.#headCosts += Math.max(0, head.tokens * (cost / tokens - CACHED));
     this.#headSent = isWhole ? undefined : head?.hash;
   }
 
@@ -280,7 +295,13 @@ export class Conversation {
       return { text, isWhole, tokens: sent, tokens_without: sent };
     }
     const changed = this.#written(request, [...leading, ...built.messages], built.system, tools);
-    return { text: changed, isWhole, tokens, tokens_without: Math.max(tokens, tokens_without - this.#own), ...(cut !== undefined && { cut }) };
+    return {
+      text: changed,
+      isWhole,
+      tokens,
+      tokens_without: Math.max(tokens, tokens_without - this.#own),
+      ...(cut !== undefined && { cut }),
+    };
   }
 
   #step(request: Request, messages: readonly object[], system: unknown) {
@@ -299,7 +320,11 @@ export class Conversation {
     });
     const { step: running, tokens: prompt } = step.built;
     const tokens = prompt + beside.tokens;
-    return { built: step.built as Built, tokens, tokens_without: Math.max(tokens, (running?.tokens_without ?? 0) - this.#gap) };
+    return {
+      built: step.built as Built,
+      tokens,
+      tokens_without: Math.max(tokens, (running?.tokens_without ?? 0) - this.#gap),
+    };
   }
 
   /** Tokens of the estimator that a request may have. */
@@ -316,7 +341,11 @@ export class Conversation {
     const hash = new TextHash();
     for (const part of parts) hash.add(part);
     const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
-    this.#beside = { parts, hash: hash.add(""), tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]) };
+    this.#beside = {
+      parts,
+      hash: hash.add(""),
+      tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]),
+    };
     return this.#beside;
   }
 
@@ -331,15 +360,26 @@ export class Conversation {
     return whole;
   }
 
-  #bare(messages: readonly object[], { system }: Asked): { readonly messages: readonly object[]; readonly system: unknown } {
+  #bare(
+    messages: readonly object[],
+    { system }: Asked,
+  ): { readonly messages: readonly object[]; readonly system: unknown } {
     return this.dialect.format === "anthropic" ? this.#marks.take(messages, system) : { messages, system };
   }
 
-  #written({ members: came, body }: Request, messages: readonly object[], system: unknown, tools: readonly Fields[]): string {
+  #written(
+    { members: came, body }: Request,
+    messages: readonly object[],
+    system: unknown,
+    tools: readonly Fields[],
+  ): string {
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
     const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
     const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
-    const sent = this.dialect.format === "anthropic" ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body }) : offered;
+    const sent =
+      this.dialect.format === "anthropic"
+        ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body })
+        : offered;
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
@@ -354,7 +394,10 @@ export class Conversation {
     const { length } = this.prints;
     if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
     const { messages, system, tools } = this.#sent;
-    const members = new Map([[this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])], ["tools", JSON.stringify(tools)]]);
+    const members = new Map([
+      [this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])],
+      ["tools", JSON.stringify(tools)],
+    ]);
     if (system !== undefined) members.set("system", JSON.stringify(system));
     return came.with(members);
   }
@@ -410,7 +453,9 @@ const OF_DIALOGUE = /reasoning|thinking|_call$|_output$|^server_tool_use$|_tool_
 function isFixed({ kind, metadata }: StoredItem): boolean {
   if (kind === "policy") return true;
   const { message } = (metadata?.["_contextweaver"] ?? {}) as { readonly message?: { readonly parts?: unknown } };
-  return objectsOf(message?.parts).some(({ kind: part, original }) => part === "opaque" && !OF_DIALOGUE.test(String(((original ?? {}) as Fields)["type"])));
+  return objectsOf(message?.parts).some(
+    ({ kind: part, original }) => part === "opaque" && !OF_DIALOGUE.test(String(((original ?? {}) as Fields)["type"])),
+  );
 }
 
 interface Built {

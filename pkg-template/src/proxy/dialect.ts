@@ -97,7 +97,11 @@ export interface Dialect {
   /** Writes results as they stand in the next request. */
   results(answered: readonly AnsweredCall[]): readonly object[];
   /** Puts an answer back; undefined where the client's history has another there. */
-  putBack(messages: readonly object[], at: number, kept: KeptAnswer): { readonly messages: readonly object[]; readonly taken: number } | undefined;
+  putBack(
+    messages: readonly object[],
+    at: number,
+    kept: KeptAnswer,
+  ): { readonly messages: readonly object[]; readonly taken: number } | undefined;
   /** Tells the reader of a stream that a later round failed. */
   failure(status: number, body: Fields): string;
 }
@@ -120,7 +124,9 @@ export function isSameSet(one: readonly string[], other: readonly string[]): boo
 
 /** How many messages stand before the dialogue: instructions, and what is no message of anybody, such as tools that are told of there. */
 export function leading(messages: readonly object[], isOther: (message: Fields) => boolean): number {
-  const first = (messages as readonly Fields[]).findIndex((message) => !["system", "developer"].includes(String(message["role"])) && !isOther(message));
+  const first = (messages as readonly Fields[]).findIndex(
+    (message) => !["system", "developer"].includes(String(message["role"])) && !isOther(message),
+  );
   return Math.max(first, 0);
 }
 

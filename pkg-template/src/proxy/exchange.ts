@@ -68,7 +68,8 @@ export class Exchange {
       return new Response(null, init);
     }
     if (!first.ok) return new Response(this.#stream(chunksOf(body)), init);
-    if (outgoing.isWhole) return new Response(this.#stream(isStream(first) ? this.#observed(body) : this.#copied(body)), init);
+    if (outgoing.isWhole)
+      return new Response(this.#stream(isStream(first) ? this.#observed(body) : this.#copied(body)), init);
     return isStream(first) ? new Response(this.#stream(this.#told(body)), init) : this.#whole(first, init);
   }
 
@@ -191,7 +192,10 @@ export class Exchange {
       const read = await readUpTo(response.body, MOST_ANSWER);
       const said = read.rest ? undefined : objectOf(read.bytes);
       if (!response.ok || !said) {
-        const of = response === first ? init : { status: response.status, headers: responseHeaders(response.headers, "shortened") };
+        const of =
+          response === first
+            ? init
+            : { status: response.status, headers: responseHeaders(response.headers, "shortened") };
         return new Response(this.#stream(chunksOf(new Response(bodyOf(read)).body)), of);
       }
       this.#maker.whole(said.body);

@@ -13,7 +13,9 @@ export const GEMINI: Dialect = {
   place(contents, tools, own) {
     const at = tools.findIndex(({ functionDeclarations: list }) => Array.isArray(list));
     if (at === -1) return { messages: contents, tools: [...tools, { functionDeclarations: own }] };
-    const placed = tools.map((tool, place) => (place === at ? { ...tool, functionDeclarations: [...objectsOf(tool["functionDeclarations"]), ...own] } : tool));
+    const placed = tools.map((tool, place) =>
+      place === at ? { ...tool, functionDeclarations: [...objectsOf(tool["functionDeclarations"]), ...own] } : tool,
+    );
     return { messages: contents, tools: placed };
   },
   answer: (own) => new GeminiAnswer(own),
@@ -21,15 +23,30 @@ export const GEMINI: Dialect = {
   putBack(contents, at, { said, beside, ids, text }) {
     const answer = contents[at] as Fields | undefined;
     const parts = objectsOf(answer?.["parts"]);
-    const isSaid = answer?.["role"] === "model" && isSameSet(namesOf(parts), ids) && (ids.length > 0 || isSameText(textsOf(parts), text));
+    const isSaid =
+      answer?.["role"] === "model" &&
+      isSameSet(namesOf(parts), ids) &&
+      (ids.length > 0 || isSameText(textsOf(parts), text));
     if (!isSaid) return undefined;
     const results = objectsOf(beside).flatMap((content) => objectsOf(content["parts"]));
     const next = contents[at + 1] as Fields | undefined;
     const whole = asOfClient(said, parts);
     if (results.length === 0) return { messages: whole, taken: 1 };
-    return next ? { messages: [...whole, { ...next, parts: [...results, ...objectsOf(next["parts"])] }], taken: 2 } : undefined;
+    return next
+      ? { messages: [...whole, { ...next, parts: [...results, ...objectsOf(next["parts"])] }], taken: 2 }
+      : undefined;
   },
-  failure: (status, body) => rewritten({ name: "" }, { error: { code: status, message: errorOf(status, body).message, status: ((body["error"] ?? {}) as Fields)["status"] ?? "INTERNAL" } }),
+  failure: (status, body) =>
+    rewritten(
+      { name: "" },
+      {
+        error: {
+          code: status,
+          message: errorOf(status, body).message,
+          status: ((body["error"] ?? {}) as Fields)["status"] ?? "INTERNAL",
+        },
+      },
+    ),
 };
 
 function read(body: Fields): Asked | string {
@@ -40,8 +57,16 @@ function read(body: Fields): Asked | string {
   if (Number(settings["candidateCount"] ?? settings["candidate_count"] ?? 1) > 1) return "several_answers";
   const system = body["systemInstruction"] ?? body["system_instruction"];
   const list = contents as readonly Fields[];
-  const asks = list.filter(({ role, parts }) => (role === "user" || role === undefined) && objectsOf(parts).some(({ text }) => typeof text === "string"));
-  return { messages: list, query: textsOf(objectsOf(asks.at(-1)?.["parts"])), leading: 0, ...(system != null && { before: JSON.stringify(system) }) };
+  const asks = list.filter(
+    ({ role, parts }) =>
+      (role === "user" || role === undefined) && objectsOf(parts).some(({ text }) => typeof text === "string"),
+  );
+  return {
+    messages: list,
+    query: textsOf(objectsOf(asks.at(-1)?.["parts"])),
+    leading: 0,
+    ...(system != null && { before: JSON.stringify(system) }),
+  };
 }
 
 function textsOf(parts: readonly Fields[]): string {
@@ -126,7 +151,9 @@ class GeminiAnswer implements AnswerMaker {
     }
     this.#end = { event, data: { ...data, candidates: [{ ...candidate, content: { ...content, parts: [] } }] } };
     const { finishReason: _, ...open } = candidate;
-    return shown.length === 0 ? "" : this.#written(event, data, { ...open, content: { ...content, parts: shown } }, false);
+    return shown.length === 0
+      ? ""
+      : this.#written(event, data, { ...open, content: { ...content, parts: shown } }, false);
   }
 
   /** Writes a chunk; one that ends the answer says what all rounds cost. */
@@ -152,7 +179,11 @@ class GeminiAnswer implements AnswerMaker {
     const isOpen = own.length > 0 && namesOf(shown).length === 0;
     this.#shown.push(...shown);
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
-    const { promptTokenCount: prompt_tokens, candidatesTokenCount: completion_tokens, cachedContentTokenCount } = this.#usage ?? {};
+    const {
+      promptTokenCount: prompt_tokens,
+      candidatesTokenCount: completion_tokens,
+      cachedContentTokenCount,
+    } = this.#usage ?? {};
     const usage = this.#usage && { prompt_tokens, completion_tokens, cachedContentTokenCount };
     this.#told = this.#end;
     [this.#parts, this.#hasOwn, this.#end, this.#reason, this.#usage] = [[], false, undefined, undefined, undefined];
@@ -179,6 +210,10 @@ class GeminiAnswer implements AnswerMaker {
   merged(): Fields {
     const [candidate = {}, ...more] = objectsOf(this.#body["candidates"]);
     const content = { ...((candidate["content"] ?? {}) as Fields), parts: this.#shown };
-    return { ...this.#body, candidates: [{ ...candidate, content }, ...more], ...(this.#sum && { usageMetadata: this.#sum }) };
+    return {
+      ...this.#body,
+      candidates: [{ ...candidate, content }, ...more],
+      ...(this.#sum && { usageMetadata: this.#sum }),
+    };
   }
 }

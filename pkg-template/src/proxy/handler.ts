@@ -39,7 +39,13 @@ export interface Proxy {
   free(): void;
 }
 
-const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = { "openai-chat": CHAT, "openai-responses": RESPONSES, anthropic: ANTHROPIC, "anthropic-count": ANTHROPIC, gemini: GEMINI };
+const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = {
+  "openai-chat": CHAT,
+  "openai-responses": RESPONSES,
+  anthropic: ANTHROPIC,
+  "anthropic-count": ANTHROPIC,
+  gemini: GEMINI,
+};
 /** Counts what a call would send. */
 const COUNT: ProxyApi = "anthropic-count";
 /** Statuses by which a provider refuses a request. */
@@ -103,7 +109,14 @@ class Handling {
     const own = { budget_tokens, thrift, mask, prices, hooks: options.hooks && logHooks(options.hooks) };
     this.#conversations = new Conversations(own, limits, this.#stats);
     const { max_conversations } = limits;
-    this.#stored = store && new StoredConversations(this.#conversations, { store, options: own, max_conversations, failed: (error) => this.#failed(error) });
+    this.#stored =
+      store &&
+      new StoredConversations(this.#conversations, {
+        store,
+        options: own,
+        max_conversations,
+        failed: (error) => this.#failed(error),
+      });
   }
 
   stats(): ProxyStats {
@@ -145,10 +158,15 @@ class Handling {
       operation: api === "gemini" ? ("generate_content" as const) : ("chat" as const),
       ...(model !== undefined && { model: model.slice(0, 100) }),
       server: { address: target.hostname, port: Number(target.port || (target.protocol === "http:" ? 80 : 443)) },
-      trace: traceContextIn(Object.fromEntries(TRACE_KEYS.map((name) => [name, headers.get(name) ?? undefined])), TRACE_KEYS),
+      trace: traceContextIn(
+        Object.fromEntries(TRACE_KEYS.map((name) => [name, headers.get(name) ?? undefined])),
+        TRACE_KEYS,
+      ),
     };
     const isCall = api !== undefined && api !== COUNT;
-    return new ModelCalls(isCall ? this.#options.hooks?.model_call_completed : undefined, about, (error) => this.#failed(error));
+    return new ModelCalls(isCall ? this.#options.hooks?.model_call_completed : undefined, about, (error) =>
+      this.#failed(error),
+    );
   }
 
   /** Refuses who may not ask: another host's name means that a page has pointed it here. */
@@ -158,9 +176,13 @@ class Handling {
     const isKnown = hosts ? hosts.includes(host) : this.#token !== false || isLoopback(host);
     if (!isKnown) return told(403, "host_refused", "the proxy does not answer by this name");
     if (!mayPageAsk) return told(403, "origin_refused", "pages of this origin may not ask");
-    const headers = { get: (name: string) => (name === "authorization" ? `Bearer ${request.headers.get(TOKEN_HEADER) ?? ""}` : request.headers.get(name)) };
+    const headers = {
+      get: (name: string) =>
+        name === "authorization" ? `Bearer ${request.headers.get(TOKEN_HEADER) ?? ""}` : request.headers.get(name),
+    };
     const isPreflight = this.#access.preflight(request) !== undefined;
-    if (!isPreflight && !this.#access.isAuthorized({ method: request.method, url: request.url, headers })) return told(401, "token_needed", `send the token of the proxy as ${TOKEN_HEADER}`);
+    if (!isPreflight && !this.#access.isAuthorized({ method: request.method, url: request.url, headers }))
+      return told(401, "token_needed", `send the token of the proxy as ${TOKEN_HEADER}`);
     return undefined;
   }
 
@@ -173,7 +195,10 @@ class Handling {
     if (own !== null && own !== "0") return this.#passed(passage, request.body, "requested");
     if (request.headers.has("content-encoding")) return this.#passed(passage, request.body, "encoded");
     // While the body comes.
-    const call: Call = { ...passage, credential: this.#secretOf().then((secret) => credentialOf(request.headers, route.target, secret)) };
+    const call: Call = {
+      ...passage,
+      credential: this.#secretOf().then((secret) => credentialOf(request.headers, route.target, secret)),
+    };
     void call.credential.catch(() => undefined);
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);
     if (!read) return told(CLIENT_GONE, "client_gone", "the request broke off");
@@ -181,7 +206,9 @@ class Handling {
     if (this.#options.forward) return this.#forwarded(call, dialect, read.bytes);
     if (isCount) return this.#counted(call, dialect, read.bytes);
     const prepared = await this.#prepared(call, dialect, read);
-    return typeof prepared === "string" ? this.#passed(passage, read.bytes, prepared) : this.#exchanged(passage, read, prepared);
+    return typeof prepared === "string"
+      ? this.#passed(passage, read.bytes, prepared)
+      : this.#exchanged(passage, read, prepared);
   }
 
   /** Counts what is sent of a conversation that is shortened; another is counted as it came. */
@@ -195,11 +222,18 @@ class Handling {
       return this.#passed(passage, bytes);
     }
     this.#stats.passed += 1;
-    return new Response(response.body, { status: response.status, headers: responseHeaders(response.headers, "shortened") });
+    return new Response(response.body, {
+      status: response.status,
+      headers: responseHeaders(response.headers, "shortened"),
+    });
   }
 
   /** Reads a request and whose it is; a text says why it cannot be changed. */
-  async #read({ request, route, calls, credential }: Call, dialect: Dialect, bytes: Uint8Array): Promise<Place | string> {
+  async #read(
+    { request, route, calls, credential }: Call,
+    dialect: Dialect,
+    bytes: Uint8Array,
+  ): Promise<Place | string> {
     const said = objectOf(bytes);
     if (said) calls.named(modelOf(said.body));
     const asked = said && dialect.read(said.body);
@@ -208,7 +242,11 @@ class Handling {
     const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
     const group = await groupOf(await credential, request.headers, said.body, dialect.format);
     const members = new JsonMembers(said.text, dialect.field);
-    const prints = printsOf(asked.messages, members.elements, nearestPrints(this.#conversations.prints(group), members.elements));
+    const prints = printsOf(
+      asked.messages,
+      members.elements,
+      nearestPrints(this.#conversations.prints(group), members.elements),
+    );
     return { group, dialect, asked: { text: said.text, members, body, asked, prints, head: headOf(said.body) } };
   }
 
@@ -242,7 +280,8 @@ class Handling {
     try {
       const read = await this.#read(passage, dialect, bytes);
       if (typeof read === "string") return read;
-      const begin = (conversation: Conversation): Prepared | string => (conversation.isRefused ? "refused" : this.#begun(conversation, read.asked));
+      const begin = (conversation: Conversation): Prepared | string =>
+        conversation.isRefused ? "refused" : this.#begun(conversation, read.asked);
       return this.#stored ? await this.#stored.begin(read, begin) : begin(this.#opened(read));
     } catch (error) {
       return this.#reason(error);
@@ -312,8 +351,17 @@ class Handling {
     });
     if (isWhole) this.#stats.whole += 1;
     else this.#stats.shortened += 1;
-    const status = isWhole ? `whole; tokens=${tokens}` : `shortened; tokens=${tokens}; without=${tokens_without}${cut === undefined ? "" : `; cut=${cut}`}`;
-    this.#log(passage, { status: response.status, sent, ...modelOf(asked.body), tokens, tokens_without, ...(cut !== undefined && !isWhole && { cut }) });
+    const status = isWhole
+      ? `whole; tokens=${tokens}`
+      : `shortened; tokens=${tokens}; without=${tokens_without}${cut === undefined ? "" : `; cut=${cut}`}`;
+    this.#log(passage, {
+      status: response.status,
+      sent,
+      ...modelOf(asked.body),
+      tokens,
+      tokens_without,
+      ...(cut !== undefined && !isWhole && { cut }),
+    });
     if (TOLD.has(response)) {
       ended();
       return response;
@@ -330,25 +378,46 @@ class Handling {
   }
 
   /** Sends a request as it came. */
-  async #passed(passage: Passage, body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null, reason?: string): Promise<Response> {
+  async #passed(
+    passage: Passage,
+    body: Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+    reason?: string,
+  ): Promise<Response> {
     const { calls, gone } = passage;
     calls.begin({ sent: "bypassed", ...(reason !== undefined && { reason }) });
     const response = await this.#sent(passage, body);
     if (reason === undefined) this.#stats.passed += 1;
     else this.#stats.bypassed(reason);
-    this.#log(passage, { status: response.status, sent: reason === undefined ? "passed" : "bypassed", ...(reason !== undefined && { reason }) });
+    this.#log(passage, {
+      status: response.status,
+      sent: reason === undefined ? "passed" : "bypassed",
+      ...(reason !== undefined && { reason }),
+    });
     if (TOLD.has(response)) return response;
     const status = reason === undefined ? "passed" : `bypassed; reason=${reason}`;
     const passed = calls.watched(response.body, (why) => gone.abort(why));
-    return new Response(passed, { status: response.status, statusText: response.statusText, headers: responseHeaders(response.headers, status) });
+    return new Response(passed, {
+      status: response.status,
+      statusText: response.statusText,
+      headers: responseHeaders(response.headers, status),
+    });
   }
 
   /** Sends a body to where the request goes. Where that cannot be reached, an error says so as the provider would. */
-  async #sent({ request, route, gone, calls }: Passage, body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null): Promise<Response> {
+  async #sent(
+    { request, route, gone, calls }: Passage,
+    body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
+  ): Promise<Response> {
     const { method, headers } = request;
     const hasBody = method !== "GET" && method !== "HEAD" && body !== null;
     // A redirect is the client's to follow: its key is for this address.
-    const init = { method, headers: requestHeaders(headers), signal: gone.signal, redirect: "manual", ...(hasBody && { body: typeof body === "string" ? utf8(body) : body, duplex: "half" }) };
+    const init = {
+      method,
+      headers: requestHeaders(headers),
+      signal: gone.signal,
+      redirect: "manual",
+      ...(hasBody && { body: typeof body === "string" ? utf8(body) : body, duplex: "half" }),
+    };
     try {
       const response = await this.#options.send(new Request(route.target, init as RequestInit));
       calls.answered(response.status);

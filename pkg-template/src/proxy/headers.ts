@@ -1,7 +1,17 @@
 // Which headers pass between a client and a provider.
 
 /** Headers of one connection, which end with it. */
-const HOP_BY_HOP = ["connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+const HOP_BY_HOP = [
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+];
 /** Headers that the next connection sets for itself. */
 const OF_REQUEST = [...HOP_BY_HOP, "host", "content-length", "expect", "accept-encoding"];
 /** Headers about the bytes before they were decoded. */

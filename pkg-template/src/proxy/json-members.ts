@@ -18,7 +18,8 @@ export class JsonMembers {
 
   #found(): ReadonlyMap<string, JsonSpan> | undefined {
     const spans = new Map<string, JsonSpan>();
-    const endOf = (name: string, start: number): number | undefined => (name === this.#list ? this.#listEnd(start) : undefined);
+    const endOf = (name: string, start: number): number | undefined =>
+      name === this.#list ? this.#listEnd(start) : undefined;
     for (const { name = "", value } of entriesAt(this.#text, valueAt(this.#text, 0).start, endOf)) {
       if (spans.has(name)) return undefined;
       spans.set(name, value);
@@ -31,7 +32,9 @@ export class JsonMembers {
     if (this.#text[from] !== "[") return undefined;
     let at = from + 1;
     const elements: string[] = [];
-    for (const { value: { start, end } } of entriesAt(this.#text, from)) {
+    for (const {
+      value: { start, end },
+    } of entriesAt(this.#text, from)) {
       elements.push(this.#text.slice(start, end));
       at = end;
     }
@@ -54,7 +57,9 @@ export class JsonMembers {
   with(members: ReadonlyMap<string, string>): string | undefined {
     const [text, spans] = [this.#text, this.#spans];
     if (!spans) return undefined;
-    const known = [...members].flatMap(([name, json]) => (spans.has(name) ? [{ ...(spans.get(name) as JsonSpan), json }] : []));
+    const known = [...members].flatMap(([name, json]) =>
+      spans.has(name) ? [{ ...(spans.get(name) as JsonSpan), json }] : [],
+    );
     known.sort((one, other) => one.start - other.start);
     let out = "";
     let at = 0;
@@ -63,7 +68,9 @@ export class JsonMembers {
       at = end;
     }
     const close = text.lastIndexOf("}");
-    const added = [...members].filter(([name]) => !spans.has(name)).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+    const added = [...members]
+      .filter(([name]) => !spans.has(name))
+      .map(([name, json]) => `${JSON.stringify(name)}:${json}`);
     const comma = spans.size > 0 && added.length > 0 ? "," : "";
     return `${out}${text.slice(at, close)}${comma}${added.join(",")}${text.slice(close)}`;
   }

@@ -64,7 +64,10 @@ export class ModelCalls {
   }
 
   /** Watches a body that passes as it comes to its end. */
-  watched(body: ReadableStream<Uint8Array> | null, abort: (reason: unknown) => void): ReadableStream<Uint8Array> | null {
+  watched(
+    body: ReadableStream<Uint8Array> | null,
+    abort: (reason: unknown) => void,
+  ): ReadableStream<Uint8Array> | null {
     if (!body) this.end();
     if (!body || !this.#hook) return body;
     const end = (told?: { readonly error_type: string }): void => this.end(told);

@@ -94,7 +94,8 @@ export interface ProxyLogEntry {
 }
 
 /** Options that were checked. */
-export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_tokens" | "thrift" | "mask" | "max_rounds">> {
+export interface CheckedOptions
+  extends Required<Pick<ProxyOptions, "budget_tokens" | "thrift" | "mask" | "max_rounds">> {
   readonly upstreams: Upstreams;
   readonly prices: ProxyOptions["prices"];
   readonly limits: Required<ProxyLimits>;
@@ -108,7 +109,25 @@ export interface CheckedOptions extends Required<Pick<ProxyOptions, "budget_toke
   readonly on_error: ((error: unknown) => void) | undefined;
 }
 
-const NAMES = ["budget_tokens", "upstreams", "thrift", "prices", "mask", "max_rounds", "limits", "store", "forward", "token", "origins", "hosts", "fetch", "on_request", "on_error", "debug", "hooks"];
+const NAMES = [
+  "budget_tokens",
+  "upstreams",
+  "thrift",
+  "prices",
+  "mask",
+  "max_rounds",
+  "limits",
+  "store",
+  "forward",
+  "token",
+  "origins",
+  "hosts",
+  "fetch",
+  "on_request",
+  "on_error",
+  "debug",
+  "hooks",
+];
 const LIMITS = { max_conversations: 200, max_units: 2 ** 28, max_body_bytes: 2 ** 25 };
 const PRICES = ["openai", "anthropic", "gemini", "deepseek"];
 const LEAST_BUDGET = 2_000;
@@ -120,45 +139,116 @@ function refuse(path: string, expected: string, hint?: string): never {
 
 /** Refuses options that are not as described. */
 export function checkedOptions(given: ProxyOptions): CheckedOptions {
-  if (typeof given !== "object" || (given as unknown) === null) refuse("", "options", "{ budget_tokens: 60000, token: false }");
+  if (typeof given !== "object" || (given as unknown) === null)
+    refuse("", "options", "{ budget_tokens: 60000, token: false }");
   unknown(Object.keys(given), NAMES, "");
-  const { budget_tokens, upstreams = {}, thrift = 0, prices, mask = false, max_rounds = 8, limits = {}, hosts, store, forward, on_request, on_error, debug, hooks } = given;
+  const {
+    budget_tokens,
+    upstreams = {},
+    thrift = 0,
+    prices,
+    mask = false,
+    max_rounds = 8,
+    limits = {},
+    hosts,
+    store,
+    forward,
+    on_request,
+    on_error,
+    debug,
+    hooks,
+  } = given;
   const send = given.fetch ?? ((request: Request) => fetch(request));
-  if (budget_tokens === undefined) throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint: "the most that a call of a model may have, such as 60000" });
+  if (budget_tokens === undefined)
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", {
+      path: "/budget_tokens",
+      hint: "the most that a call of a model may have, such as 60000",
+    });
   whole(budget_tokens, "/budget_tokens", LEAST_BUDGET, MOST_BUDGET);
   whole(max_rounds, "/max_rounds", 1, 64);
   if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
-  for (const [name, value] of [["/fetch", send], ["/on_request", on_request ?? send], ["/on_error", on_error ?? send], ["/forward", forward ?? send]] as const) if (typeof value !== "function") refuse(name, "a function");
+  for (const [name, value] of [
+    ["/fetch", send],
+    ["/on_request", on_request ?? send],
+    ["/on_error", on_error ?? send],
+    ["/forward", forward ?? send],
+  ] as const)
+    if (typeof value !== "function") refuse(name, "a function");
   if (!isDebug(debug)) refuse("/debug", "true, false or a function");
   const line = lineWriter(debug);
-  const told = [...(on_request ? [on_request] : []), ...(line ? [(entry: ProxyLogEntry): void => line(lineOf(entry))] : [])];
-  if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string"))) refuse("/hosts", "a list of names");
-  if (hooks !== undefined && (typeof hooks !== "object" || (hooks as unknown) === null)) refuse("/hooks", "an object of functions", "otelProxy(tracer)");
-  if (store !== undefined && typeof (store as { readonly session?: unknown } | null)?.session !== "function") refuse("/store", "a store of sessions", "durableObjectStore(ctx.storage, { blobs }), fileStore(folder), memoryStore()");
+  const told = [
+    ...(on_request ? [on_request] : []),
+    ...(line ? [(entry: ProxyLogEntry): void => line(lineOf(entry))] : []),
+  ];
+  if (hosts !== undefined && !(Array.isArray(hosts) && hosts.every((host) => typeof host === "string")))
+    refuse("/hosts", "a list of names");
+  if (hooks !== undefined && (typeof hooks !== "object" || (hooks as unknown) === null))
+    refuse("/hooks", "an object of functions", "otelProxy(tracer)");
+  if (store !== undefined && typeof (store as { readonly session?: unknown } | null)?.session !== "function")
+    refuse(
+      "/store",
+      "a store of sessions",
+      "durableObjectStore(ctx.storage, { blobs }), fileStore(folder), memoryStore()",
+    );
   if (forward && store) refuse("/store", "no store beside `forward`", "the proxy that calls are handed on to has it");
-  if (forward && given.token === false) refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
+  if (forward && given.token === false)
+    refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
   unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
   const bounds = { ...LIMITS, ...limits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
-  return { budget_tokens, thrift, prices, mask, max_rounds, limits: bounds, hosts: hosts?.map((host) => host.toLowerCase()), store, forward, hooks, send, told, on_error, upstreams: addresses(upstreams) };
+  return {
+    budget_tokens,
+    thrift,
+    prices,
+    mask,
+    max_rounds,
+    limits: bounds,
+    hosts: hosts?.map((host) => host.toLowerCase()),
+    store,
+    forward,
+    hooks,
+    send,
+    told,
+    on_error,
+    upstreams: addresses(upstreams),
+  };
 }
 
 /** Writes the line of a request: no text of it, and no key. */
-function lineOf({ method, path, provider, model, status, sent, reason, tokens, tokens_without, cut }: ProxyLogEntry): string {
-  const size = tokens === undefined ? "" : ` ${figure(tokens)}${sent === "shortened" ? ` of ${figure(tokens_without ?? tokens)}` : ""} tokens`;
+function lineOf({
+  method,
+  path,
+  provider,
+  model,
+  status,
+  sent,
+  reason,
+  tokens,
+  tokens_without,
+  cut,
+}: ProxyLogEntry): string {
+  const size =
+    tokens === undefined
+      ? ""
+      : ` ${figure(tokens)}${sent === "shortened" ? ` of ${figure(tokens_without ?? tokens)}` : ""} tokens`;
   const why = reason ?? cut;
   return `${method} ${path} ${model ?? provider} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
   const name = names.find((one) => !known.includes(one));
-  if (name !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `${path}/${name}`, unknown: { name, known } });
+  if (name !== undefined)
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, {
+      path: `${path}/${name}`,
+      unknown: { name, known },
+    });
 }
 
 function whole(value: unknown, path: string, least: number, most: number): void {
-  if (!(Number.isInteger(value) && (value as number) >= least && (value as number) <= most)) refuse(path, `a whole number from ${least} to ${most}`);
+  if (!(Number.isInteger(value) && (value as number) >= least && (value as number) <= most))
+    refuse(path, `a whole number from ${least} to ${most}`);
 }
 
 /** Reads the addresses of providers. */
@@ -167,9 +257,11 @@ function addresses(given: NonNullable<ProxyOptions["upstreams"]>): Upstreams {
   const read = ([name, official]: [string, string]): [string, URL] => {
     const address = given[name as ProxyProvider] ?? official;
     const path = `/upstreams/${name}`;
-    if (typeof address !== "string" || !URL.canParse(address)) refuse(path, "an address", "such as https://api.openai.com");
+    if (typeof address !== "string" || !URL.canParse(address))
+      refuse(path, "an address", "such as https://api.openai.com");
     const url = new URL(address);
-    if (!["https:", "http:"].includes(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") refuse(path, "an address of http or https without a name, a query or a fragment");
+    if (!["https:", "http:"].includes(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "")
+      refuse(path, "an address of http or https without a name, a query or a fragment");
     return [name, url];
   };
   return Object.fromEntries(Object.entries(OFFICIAL).map(read)) as unknown as Upstreams;

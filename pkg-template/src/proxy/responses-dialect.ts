@@ -10,13 +10,24 @@ export const RESPONSES: Dialect = {
   format: "openai-responses",
   field: "input",
   read,
-  offer: ({ name, description, schema }) => ({ type: "function", name, description, parameters: schema, strict: false }),
+  offer: ({ name, description, schema }) => ({
+    type: "function",
+    name,
+    description,
+    parameters: schema,
+    strict: false,
+  }),
   place(messages, given, own) {
     const items = messages as readonly Fields[];
     const at = given.length > 0 ? -1 : items.map(({ type }) => type).lastIndexOf(TOOLS_ITEM);
     const { tools } = items[at] ?? {};
     if (!Array.isArray(tools)) return { messages, tools: [...given, ...own] };
-    return { messages: items.map((item, place) => (place === at ? { ...item, tools: [...(tools as unknown[]), ...own] } : item)), tools: [] };
+    return {
+      messages: items.map((item, place) =>
+        place === at ? { ...item, tools: [...(tools as unknown[]), ...own] } : item,
+      ),
+      tools: [],
+    };
   },
   answer: (own) => new ResponsesAnswer(own),
   results: (answered) => answered.map(({ id, output }) => ({ type: "function_call_output", call_id: id, output })),
@@ -33,17 +44,39 @@ export const RESPONSES: Dialect = {
   failure: (status, body) => {
     const { type, message } = errorOf(status, body);
     const name = "response.failed";
-    return rewritten({ name }, { type: name, response: { object: "response", status: "failed", output: [], error: { code: ((body["error"] ?? {}) as Fields)["code"] ?? type, message } } });
+    return rewritten(
+      { name },
+      {
+        type: name,
+        response: {
+          object: "response",
+          status: "failed",
+          output: [],
+          error: { code: ((body["error"] ?? {}) as Fields)["code"] ?? type, message },
+        },
+      },
+    );
   },
 };
 
 function read(body: Fields): Asked | string {
   const { input, instructions, background } = body;
   // What the provider holds cannot be changed here, nor what runs when nobody listens.
-  if (body["previous_response_id"] != null || body["conversation"] != null || body["prompt"] != null || background === true) return "held";
+  if (
+    body["previous_response_id"] != null ||
+    body["conversation"] != null ||
+    body["prompt"] != null ||
+    background === true
+  )
+    return "held";
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : (input as readonly object[]);
   if (!Array.isArray(messages)) return "unread";
-  return { messages, query: lastQuery(messages), leading: leading(messages, isOfNobody), ...(typeof instructions === "string" && { before: instructions }) };
+  return {
+    messages,
+    query: lastQuery(messages),
+    leading: leading(messages, isOfNobody),
+    ...(typeof instructions === "string" && { before: instructions }),
+  };
 }
 
 /** Whether an item is no part of the dialogue: neither a message, nor what a model thought or called, nor a result. */
@@ -57,12 +90,22 @@ function isOfModel({ type, role }: Fields): boolean {
 
 /** Ids of the calls that the client runs. */
 function callsOf(items: readonly Fields[]): readonly string[] {
-  return items.flatMap(({ type, call_id: id }) => (typeof id === "string" && String(type).endsWith("_call") ? [id] : []));
+  return items.flatMap(({ type, call_id: id }) =>
+    typeof id === "string" && String(type).endsWith("_call") ? [id] : [],
+  );
 }
 
 function textsOf(items: readonly Fields[]): string {
   const messages = items.filter(({ type, role }) => type === "message" || role === "assistant");
-  return messages.map(({ content }) => (typeof content === "string" ? content : objectsOf(content).map(({ text }) => String(text ?? "")).join(""))).join("");
+  return messages
+    .map(({ content }) =>
+      typeof content === "string"
+        ? content
+        : objectsOf(content)
+            .map(({ text }) => String(text ?? ""))
+            .join(""),
+    )
+    .join("");
 }
 
 /** An item with tools, for agents that tell of them in the conversation. */

@@ -32,7 +32,8 @@ const APIS: Readonly<Record<string, ProxyApi>> = {
 };
 const GENERATE = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/([^/:]+):(generate|streamGenerate)Content$/;
 const OF_GEMINI = /^\/(?:v1beta|v1alpha|upload\/v1beta)(?:\/|$)|^\/v1\/.*:(?:generate|streamGenerate)Content$/;
-const OF_ANTHROPIC = /^\/v1\/(?:messages|complete|skills)(?:\/|$)|^\/api\/(?:event_logging|oauth|claude_cli|claude_code)/;
+const OF_ANTHROPIC =
+  /^\/v1\/(?:messages|complete|skills)(?:\/|$)|^\/api\/(?:event_logging|oauth|claude_cli|claude_code)/;
 
 /** Says where a request goes; undefined for an address that could lead elsewhere at the provider than it says. */
 export function routeOf(method: string, url: URL, headers: Headers, upstreams: Upstreams): Route | undefined {
@@ -46,7 +47,13 @@ export function routeOf(method: string, url: URL, headers: Headers, upstreams: U
   if (method !== "POST") return { provider, target };
   const [, model, how] = GENERATE.exec(pathname) ?? [];
   // Without `alt=sse` a stream is a list that is never whole.
-  if (model !== undefined) return { provider, target, ...((how === "generate" || url.searchParams.get("alt") === "sse") && { api: "gemini" }), model };
+  if (model !== undefined)
+    return {
+      provider,
+      target,
+      ...((how === "generate" || url.searchParams.get("alt") === "sse") && { api: "gemini" }),
+      model,
+    };
   const api = APIS[pathname];
   return { provider, target, ...(api && { api }) };
 }

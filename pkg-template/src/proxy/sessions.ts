@@ -7,7 +7,17 @@ import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
 
 /** Headers by which agents name a session. */
-const HEADERS = ["session_id", "session-id", "x-session-id", "thread-id", "thread_id", "conversation_id", "x-conversation-id", "x-claude-code-session-id", "x-session-affinity"];
+const HEADERS = [
+  "session_id",
+  "session-id",
+  "x-session-id",
+  "thread-id",
+  "thread_id",
+  "conversation_id",
+  "x-conversation-id",
+  "x-claude-code-session-id",
+  "x-session-affinity",
+];
 /** Where credentials stand. */
 const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
@@ -19,7 +29,11 @@ const KEYS = ["key", "access_token"];
  * can try keys against a name. It takes time, for which nothing of the body is needed.
  */
 export async function credentialOf(headers: Headers, { searchParams, origin }: URL, secret: string): Promise<string> {
-  const credentials = [...CREDENTIALS.map((name) => headers.get(name) ?? ""), ...KEYS.map((name) => searchParams.get(name) ?? ""), origin];
+  const credentials = [
+    ...CREDENTIALS.map((name) => headers.get(name) ?? ""),
+    ...KEYS.map((name) => searchParams.get(name) ?? ""),
+    origin,
+  ];
   return sha256(utf8(JSON.stringify([secret, credentials])));
 }
 
@@ -33,7 +47,11 @@ function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
   if (own !== null) return ["own", own];
   const { prompt_cache_key: key, metadata } = body;
   const user = ((metadata ?? {}) as Fields)["user_id"];
-  return [...HEADERS.map((name) => headers.get(name)), typeof key === "string" ? key : null, typeof user === "string" ? user : null];
+  return [
+    ...HEADERS.map((name) => headers.get(name)),
+    typeof key === "string" ? key : null,
+    typeof user === "string" ? user : null,
+  ];
 }
 
 /** Marks of a cache, which move on from call to call. */
@@ -47,19 +65,32 @@ export interface Print {
 }
 
 /** Takes the prints of messages. Those that stand as they were written before are not read again. */
-export function printsOf(messages: readonly object[], texts: readonly string[] | undefined, known: readonly Print[]): readonly Print[] {
+export function printsOf(
+  messages: readonly object[],
+  texts: readonly string[] | undefined,
+  known: readonly Print[],
+): readonly Print[] {
   const written = texts?.length === messages.length ? texts : messages.map((message) => JSON.stringify(message));
-  return written.map((text, at) => ({ text, hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object) }));
+  return written.map((text, at) => ({
+    text,
+    hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object),
+  }));
 }
 
 function hashOf(text: string, message: object): string {
   // Marks of a cache move on from call to call; other white space is another message only for who compares bytes.
-  const bare = JSON.stringify(message, text.includes(MARK) ? (key, value: unknown) => (key === MARK ? undefined : value) : undefined);
+  const bare = JSON.stringify(
+    message,
+    text.includes(MARK) ? (key, value: unknown) => (key === MARK ? undefined : value) : undefined,
+  );
   return new TextHash().add(bare);
 }
 
 /** The conversation that begins most alike as it was written, for {@link printsOf}. */
-export function nearestPrints(candidates: Iterable<readonly Print[]>, texts: readonly string[] | undefined): readonly Print[] {
+export function nearestPrints(
+  candidates: Iterable<readonly Print[]>,
+  texts: readonly string[] | undefined,
+): readonly Print[] {
   let found: readonly Print[] = [];
   let most = 0;
   for (const prints of candidates) {
@@ -86,6 +117,12 @@ export function commonPrints(one: readonly Print[], other: readonly Print[]): nu
 /** Names what stands before the messages: instructions and the names of tools. */
 export function headOf(body: Fields): string {
   const { system, instructions, systemInstruction, tools } = body;
-  const names = objectsOf(tools).flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool])).map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
-  return new TextHash().add(JSON.stringify([system ?? systemInstruction ?? null, instructions ?? null, names], (key, value: unknown) => (key === MARK ? undefined : value)));
+  const names = objectsOf(tools)
+    .flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool]))
+    .map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
+  return new TextHash().add(
+    JSON.stringify([system ?? systemInstruction ?? null, instructions ?? null, names], (key, value: unknown) =>
+      key === MARK ? undefined : value,
+    ),
+  );
 }

@@ -61,7 +61,9 @@ export class StatsBook {
   }
 
   /** Everything, with what conversations in memory cost. */
-  read(conversations: readonly { readonly isOpen: boolean; readonly units: number; costs(): ProxyCosts }[]): ProxyStats {
+  read(
+    conversations: readonly { readonly isOpen: boolean; readonly units: number; costs(): ProxyCosts }[],
+  ): ProxyStats {
     const { requests, whole, shortened, passed, forwarded, inner_calls, inner_rounds } = this;
     return {
       requests,

@@ -142,7 +142,8 @@ export class StoredConversations {
       try {
         await this.#write(conversation);
       } catch (error) {
-        if (isConflict(error)) await this.#merge(conversation, stored).catch((later: unknown) => this.#given.failed(later));
+        if (isConflict(error))
+          await this.#merge(conversation, stored).catch((later: unknown) => this.#given.failed(later));
         else this.#given.failed(error);
       }
     });
@@ -158,7 +159,8 @@ export class StoredConversations {
       if (!records || !there) return;
       const mine = conversation.state();
       const isMine = JSON.stringify(records.get(id)) === stored.written;
-      const goesOn = there.prints.length >= mine.prints.length && mine.prints.every((hash, at) => hash === there.prints[at]);
+      const goesOn =
+        there.prints.length >= mine.prints.length && mine.prints.every((hash, at) => hash === there.prints[at]);
       if (isMine) put(records, id, mine, turnOf(records, id));
       else if (goesOn) put(records, id, { ...there, kept: joinedAnswers(there.kept, mine.kept) }, turnOf(records, id));
       else return;
@@ -243,7 +245,10 @@ export class StoredConversations {
     const stored: Stored = this.#stored.get(conversation) ?? { family, id: crypto.randomUUID() };
     try {
       if (!family.records) throw new ContextWeaverError("NOT_FOUND", "the store cannot be read");
-      const session = await openSession(store.session(`${family.name}/${stored.id}`), { ...logOptions(options), salvage: true });
+      const session = await openSession(store.session(`${family.name}/${stored.id}`), {
+        ...logOptions(options),
+        salvage: true,
+      });
       this.#tell(session.findings);
       conversation.open(session.manager);
       this.#stored.set(conversation, Object.assign(stored, { session }));
@@ -263,9 +268,13 @@ export class StoredConversations {
     if (!stored?.session || !records) return;
     const known = records.get(stored.id);
     const isNew = known === undefined;
-    if (!isNew && JSON.stringify(known) !== stored.written) throw new ContextWeaverError("CONFLICT", "somebody else wrote to the conversation");
+    if (!isNew && JSON.stringify(known) !== stored.written)
+      throw new ContextWeaverError("CONFLICT", "somebody else wrote to the conversation");
     await stored.session.save();
-    const turn = conversation.busy > 0 ? 1 + Math.max(0, ...idsIn(records).map((id) => turnOf(records, id))) : turnOf(records, stored.id);
+    const turn =
+      conversation.busy > 0
+        ? 1 + Math.max(0, ...idsIn(records).map((id) => turnOf(records, id)))
+        : turnOf(records, stored.id);
     put(records, stored.id, conversation.state(), turn);
     const left = isNew ? this.#leaving(stored.family, records) : [];
     for (const id of left) take(records, id);
@@ -284,7 +293,12 @@ export class StoredConversations {
   #tell(findings: readonly JournalFinding[]): void {
     if (findings.length === 0) return;
     const codes = [...new Set(findings.map(({ code }) => code))].join(", ");
-    this.#given.failed(new ContextWeaverError("JOURNAL_DAMAGED", `${findings.length} parts of a conversation could not be read (${codes}): it goes on with the others`));
+    this.#given.failed(
+      new ContextWeaverError(
+        "JOURNAL_DAMAGED",
+        `${findings.length} parts of a conversation could not be read (${codes}): it goes on with the others`,
+      ),
+    );
   }
 }
 
@@ -326,8 +340,28 @@ function put(records: StoredRecords<JsonValue>, id: string, { kept, ...state }: 
 }
 
 /** A state without what the record of another one had beside it. */
-function plain({ prints, head, units, is_refused, is_cut, gap, head_sent, marks, pending }: Omit<ConversationState, "kept">): Omit<ConversationState, "kept"> {
-  return { prints, head, units, is_refused, is_cut, gap, ...(head_sent !== undefined && { head_sent }), marks, ...(pending && { pending }) };
+function plain({
+  prints,
+  head,
+  units,
+  is_refused,
+  is_cut,
+  gap,
+  head_sent,
+  marks,
+  pending,
+}: Omit<ConversationState, "kept">): Omit<ConversationState, "kept"> {
+  return {
+    prints,
+    head,
+    units,
+    is_refused,
+    is_cut,
+    gap,
+    ...(head_sent !== undefined && { head_sent }),
+    marks,
+    ...(pending && { pending }),
+  };
 }
 
 function take(records: StoredRecords<JsonValue>, id: string): void {
@@ -338,5 +372,7 @@ function take(records: StoredRecords<JsonValue>, id: string): void {
 /** The answers of both, each once. */
 function joinedAnswers(one: readonly KeptAnswer[], other: readonly KeptAnswer[]): readonly KeptAnswer[] {
   const known = new Set(one.map((answer) => JSON.stringify(answer)));
-  return [...one, ...other.filter((answer) => !known.has(JSON.stringify(answer)))].sort((first, second) => first.at - second.at);
+  return [...one, ...other.filter((answer) => !known.has(JSON.stringify(answer)))].sort(
+    (first, second) => first.at - second.at,
+  );
 }

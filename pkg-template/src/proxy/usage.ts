@@ -12,7 +12,12 @@ export interface CallUsage {
 
 /** Reads the usage of an answer. */
 export function countsOf(usage: Fields): CallUsage {
-  const { prompt_tokens: chat, input_tokens: read = chat, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usage;
+  const {
+    prompt_tokens: chat,
+    input_tokens: read = chat,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+  } = usage;
   const { completion_tokens: said, output_tokens: output = said } = usage;
   const kept = cachedOf(usage);
   return {

@@ -44,10 +44,16 @@ export interface RequestOptions {
  * there are, path and hint.
  */
 export type SessionClient = {
-  readonly [Name in Exclude<keyof Operations, "decisionChanges">]: (input: InputOf<Operations[Name]>, options?: RequestOptions) => Promise<AnswerOf<Operations[Name]>>;
+  readonly [Name in Exclude<keyof Operations, "decisionChanges">]: (
+    input: InputOf<Operations[Name]>,
+    options?: RequestOptions,
+  ) => Promise<AnswerOf<Operations[Name]>>;
 } & {
   /** Follows the memory of decisions until the connection ends. */
-  readonly decisionChanges: (input?: InputOf<Operations["decisionChanges"]>, options?: RequestOptions) => AsyncGenerator<DecisionSnapshot, void, void>;
+  readonly decisionChanges: (
+    input?: InputOf<Operations["decisionChanges"]>,
+    options?: RequestOptions,
+  ) => AsyncGenerator<DecisionSnapshot, void, void>;
 };
 
 /**
@@ -60,15 +66,28 @@ export type SessionClient = {
  * const { pack } = await client.build({ session: "ada", build: { phase: "answer" } });
  * ```
  */
-export function sessionClient({ url, token, fetch = globalThis.fetch as unknown as NonNullable<SessionClientOptions["fetch"]> }: SessionClientOptions): SessionClient {
-  const send = async (operation: Operation, input: Readonly<Record<string, unknown>>, { idempotency_key, signal }: RequestOptions = {}): Promise<ClientResponse> => {
+export function sessionClient({
+  url,
+  token,
+  fetch = globalThis.fetch as unknown as NonNullable<SessionClientOptions["fetch"]>,
+}: SessionClientOptions): SessionClient {
+  const send = async (
+    operation: Operation,
+    input: Readonly<Record<string, unknown>>,
+    { idempotency_key, signal }: RequestOptions = {},
+  ): Promise<ClientResponse> => {
     const body = { ...input };
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = String(body[name]);
       delete body[name];
       return encodeURIComponent(value);
     });
-    const query = operation.method === "GET" ? new URLSearchParams(Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))).toString() : "";
+    const query =
+      operation.method === "GET"
+        ? new URLSearchParams(
+            Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+          ).toString()
+        : "";
     const hasBody = operation.method === "POST" || operation.method === "PUT";
     const response = await fetch(`${url.replace(/\/$/, "")}${path}${query && `?${query}`}`, {
       method: operation.method,
@@ -91,8 +110,15 @@ export function sessionClient({ url, token, fetch = globalThis.fetch as unknown 
       return answerOf(response.status, await response.text());
     },
   ]);
-  async function* decisionChanges(input: object = {}, options?: RequestOptions): AsyncGenerator<DecisionSnapshot, void, void> {
-    const { body } = await send(OPERATIONS.decisionChanges as Operation, input as Readonly<Record<string, unknown>>, options);
+  async function* decisionChanges(
+    input: object = {},
+    options?: RequestOptions,
+  ): AsyncGenerator<DecisionSnapshot, void, void> {
+    const { body } = await send(
+      OPERATIONS.decisionChanges as Operation,
+      input as Readonly<Record<string, unknown>>,
+      options,
+    );
     yield* events(body as { getReader(): Reader });
   }
   return { ...(Object.fromEntries(asked) as object), decisionChanges } as SessionClient;
@@ -140,6 +166,8 @@ function refusal(status: number, text: string): ContextWeaverError {
     const { code, detail, path, hint, details } = JSON.parse(text) as Problem;
     return new ContextWeaverError(code, detail, { path, hint, details: { status, ...details } });
   } catch {
-    return new ContextWeaverError("INTERNAL" satisfies ErrorCode, `the service answered ${status}`, { details: { status } });
+    return new ContextWeaverError("INTERNAL" satisfies ErrorCode, `the service answered ${status}`, {
+      details: { status },
+    });
   }
 }

@@ -45,7 +45,8 @@ export interface SessionWorkerEnv {
 }
 
 /** How a session's object is run: what `sessionHandler` takes, but for where things are and who asks. */
-export interface SessionObjectOptions extends Pick<SessionHandlerOptions, "manager" | "decisions" | "limits" | "onError"> {
+export interface SessionObjectOptions
+  extends Pick<SessionHandlerOptions, "manager" | "decisions" | "limits" | "onError"> {
   /**
    * Ends the session when nobody wrote to it for a time, in milliseconds from 1,000: the object then deletes all that it has stored,
    * in R2, too. It looks by its alarm, from the first request on that comes with this option. Default: it stays.
@@ -155,7 +156,9 @@ function idleOf(retention: unknown): number {
   const { idle_ms, ...others } = fields(retention, "/retention");
   refuseUnknown(others, ["idle_ms"], "/retention");
   if (typeof idle_ms === "number" && Number.isFinite(idle_ms) && idle_ms >= 1_000) return idle_ms;
-  throw new ContextWeaverError("OUT_OF_RANGE", "expected milliseconds, a number from 1000", { path: "/retention/idle_ms" });
+  throw new ContextWeaverError("OUT_OF_RANGE", "expected milliseconds, a number from 1000", {
+    path: "/retention/idle_ms",
+  });
 }
 
 /** A Durable Object that is the memory of decisions of a tenant, shared by all its agents, which does not end. */
@@ -167,7 +170,10 @@ export class DecisionObject extends SessionObject {
 }
 
 /** How the Worker is run. */
-export type SessionWorkerOptions<R extends ServiceRequest = ServiceRequest> = Pick<SessionHandlerOptions<R>, "token" | "authorize" | "origins" | "limits">;
+export type SessionWorkerOptions<R extends ServiceRequest = ServiceRequest> = Pick<
+  SessionHandlerOptions<R>,
+  "token" | "authorize" | "origins" | "limits"
+>;
 
 /**
  * Returns the Worker: it sees to who asks and hands requests on to the objects, by `SESSIONS` and `DECISIONS`. Without `token` and
@@ -180,7 +186,9 @@ export type SessionWorkerOptions<R extends ServiceRequest = ServiceRequest> = Pi
  * export default sessionWorker();
  * ```
  */
-export function sessionWorker<R extends ServiceRequest = ServiceRequest>(options: SessionWorkerOptions<R> = {}): { fetch(request: R, env: SessionWorkerEnv): Promise<ServiceResponse> } {
+export function sessionWorker<R extends ServiceRequest = ServiceRequest>(
+  options: SessionWorkerOptions<R> = {},
+): { fetch(request: R, env: SessionWorkerEnv): Promise<ServiceResponse> } {
   // Bindings are the same for as long as the isolate lives.
   const handlers = new WeakMap<object, (request: R) => Promise<ServiceResponse>>();
   return {
@@ -198,7 +206,10 @@ export function sessionWorker<R extends ServiceRequest = ServiceRequest>(options
 
 function tokenOf({ CONTEXTWEAVER_TOKEN: token }: SessionWorkerEnv): { token: string } {
   if (token !== undefined) return { token };
-  throw new ContextWeaverError("MISSING_FIELD", "the secret CONTEXTWEAVER_TOKEN is not set", { path: "/token", hint: "npx wrangler secret put CONTEXTWEAVER_TOKEN" });
+  throw new ContextWeaverError("MISSING_FIELD", "the secret CONTEXTWEAVER_TOKEN is not set", {
+    path: "/token",
+    hint: "npx wrangler secret put CONTEXTWEAVER_TOKEN",
+  });
 }
 
 /** The object of a tenant's session: its name is a pair as one text that no other pair has. */

@@ -1,6 +1,16 @@
 // The service as one function from a request to a response.
 import { Catalog, ContextManager, ContextWeaverError } from "contextweaver";
-import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, JsonObject, McpResultInput, MessageFormat, SelectableItem, Selector, ToolResult } from "contextweaver";
+import type {
+  ContextManagerOptions,
+  DecisionStoreOptions,
+  DrilldownOptions,
+  JsonObject,
+  McpResultInput,
+  MessageFormat,
+  SelectableItem,
+  Selector,
+  ToolResult,
+} from "contextweaver";
 import { decisionsHandler } from "../mcp-server.js";
 import { sha256 } from "../storage/checks.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
@@ -121,7 +131,10 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
 
 /** Something that requests can be handed on to, such as a Durable Object. */
 export interface Forwarded {
-  fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string }): Promise<ServiceResponse>;
+  fetch(
+    url: string,
+    init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+  ): Promise<ServiceResponse>;
 }
 
 const MIB = 2 ** 20;
@@ -129,7 +142,8 @@ const MIB = 2 ** 20;
 const LISTED_DROPS = 100;
 const CORS = {
   methods: "GET, POST, PUT, DELETE",
-  request: "authorization, content-type, accept, idempotency-key, if-match, last-event-id, mcp-protocol-version, mcp-method, mcp-name",
+  request:
+    "authorization, content-type, accept, idempotency-key, if-match, last-event-id, mcp-protocol-version, mcp-method, mcp-name",
   response: "etag, idempotent-replayed, www-authenticate",
 };
 const ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
@@ -139,7 +153,17 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 /** Under this name a handler that forwards tells whose a request is. */
 const TENANT = "x-contextweaver-tenant";
 /** Headers that are handed on. */
-const FORWARDED = ["content-type", "accept", "idempotency-key", "if-match", "last-event-id", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
+const FORWARDED = [
+  "content-type",
+  "accept",
+  "idempotency-key",
+  "if-match",
+  "last-event-id",
+  "mcp-protocol-version",
+  "mcp-method",
+  "mcp-name",
+  "mcp-session-id",
+];
 
 /** Whose a request is that a handler has forwarded: for `authorize` where none but such handlers can ask. @internal */
 export function forwardedTenant({ headers }: Pick<AccessRequest, "headers">): ServiceCaller | undefined {
@@ -177,13 +201,31 @@ type Reply = Response | (Answered & { readonly headers?: Readonly<Record<string,
  * console.log(made.status); // 201
  * ```
  */
-export function sessionHandler<R extends AccessRequest = ServiceRequest>(options: SessionHandlerOptions<R>): SessionService<R> {
+export function sessionHandler<R extends AccessRequest = ServiceRequest>(
+  options: SessionHandlerOptions<R>,
+): SessionService<R> {
   const service = new Service(options as unknown as SessionHandlerOptions);
-  const respond = (request: R): Promise<ServiceResponse> => service.respond(request as unknown as ServiceRequest) as Promise<ServiceResponse>;
-  return Object.assign(respond, { prune: (given: PruneSessionsOptions) => service.prune(given), free: () => service.free() });
+  const respond = (request: R): Promise<ServiceResponse> =>
+    service.respond(request as unknown as ServiceRequest) as Promise<ServiceResponse>;
+  return Object.assign(respond, {
+    prune: (given: PruneSessionsOptions) => service.prune(given),
+    free: () => service.free(),
+  });
 }
 
-const OPTIONS = ["open", "store", "forward", "token", "authorize", "origins", "manager", "decisions", "limits", "salvage", "onError"];
+const OPTIONS = [
+  "open",
+  "store",
+  "forward",
+  "token",
+  "authorize",
+  "origins",
+  "manager",
+  "decisions",
+  "limits",
+  "salvage",
+  "onError",
+];
 
 class Service {
   readonly #open: (tenant: string, name: string) => Promise<SessionStorage>;
@@ -201,38 +243,75 @@ class Service {
   readonly #memories: Pool<DecisionMemory>;
   readonly #followers = new Followers();
   readonly #onError: (error: unknown) => void;
-  readonly #routes = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => ({ name: name as keyof Operations, operation, segments: operation.path.split("/") }));
+  readonly #routes = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => ({
+    name: name as keyof Operations,
+    operation,
+    segments: operation.path.split("/"),
+  }));
 
   constructor(options: SessionHandlerOptions) {
-    const { open, store, forward, token, authorize, origins, manager, decisions, limits, salvage, onError, ...others } = fields(options) as unknown as SessionHandlerOptions;
+    const { open, store, forward, token, authorize, origins, manager, decisions, limits, salvage, onError, ...others } =
+      fields(options) as unknown as SessionHandlerOptions;
     refuseUnknown(others as Readonly<Record<string, unknown>>, OPTIONS);
-    if (store && typeof store.session !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a store of sessions", { path: "/store" });
+    if (store && typeof store.session !== "function")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a store of sessions", { path: "/store" });
     this.#registry = store && new Registry(store);
     const keeps = forward ?? open ?? this.#registry?.open;
-    if (typeof keeps !== "function") throw new ContextWeaverError(keeps === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a function that opens storages", { path: forward === undefined ? "/open" : "/forward" });
-    if (forward && (open || store)) throw new ContextWeaverError("INVALID_INPUT", "give open or forward, not both", { path: "/forward" });
-    if (open && store) throw new ContextWeaverError("INVALID_INPUT", "give open or store, not both", { path: "/store" });
+    if (typeof keeps !== "function")
+      throw new ContextWeaverError(
+        keeps === undefined ? "MISSING_FIELD" : "INVALID_INPUT",
+        "expected a function that opens storages",
+        { path: forward === undefined ? "/open" : "/forward" },
+      );
+    if (forward && (open || store))
+      throw new ContextWeaverError("INVALID_INPUT", "give open or forward, not both", { path: "/forward" });
+    if (open && store)
+      throw new ContextWeaverError("INVALID_INPUT", "give open or store, not both", { path: "/store" });
     this.#forward = forward;
-    if (onError !== undefined && typeof onError !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/onError" });
-    this.#open = async (tenant, name) => this.#registry?.open(tenant, name) ?? (open as NonNullable<typeof open>)(tenant, name);
+    if (onError !== undefined && typeof onError !== "function")
+      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/onError" });
+    this.#open = async (tenant, name) =>
+      this.#registry?.open(tenant, name) ?? (open as NonNullable<typeof open>)(tenant, name);
     this.#access = new Access(false, origins, CORS);
     this.#authorize = authorizing(token, authorize);
     this.#manager = { clock: Date.now, ...manager };
     // Options that are wrong are told at once, but the engine is not started where nothing is kept.
     if (!forward) new ContextManager(this.#manager).free();
-    if (salvage !== undefined && typeof salvage !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
+    if (salvage !== undefined && typeof salvage !== "boolean")
+      throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
     this.#opening = { manager: this.#manager, salvage: salvage === true };
     this.#decisionOptions = { ...decisions };
-    const { body_bytes = 4 * MIB, kept = 64, kept_bytes = 256 * MIB, sessions, session_bytes, ...more } = fields(limits, "/limits") as ServiceLimits;
-    refuseUnknown(more as Readonly<Record<string, unknown>>, ["body_bytes", "kept", "kept_bytes", "sessions", "session_bytes"], "/limits");
-    this.#maxSessions = sessions === undefined ? Infinity : wholeWithin(sessions, 0, Number.MAX_SAFE_INTEGER, "/limits/sessions");
+    const {
+      body_bytes = 4 * MIB,
+      kept = 64,
+      kept_bytes = 256 * MIB,
+      sessions,
+      session_bytes,
+      ...more
+    } = fields(limits, "/limits") as ServiceLimits;
+    refuseUnknown(
+      more as Readonly<Record<string, unknown>>,
+      ["body_bytes", "kept", "kept_bytes", "sessions", "session_bytes"],
+      "/limits",
+    );
+    this.#maxSessions =
+      sessions === undefined ? Infinity : wholeWithin(sessions, 0, Number.MAX_SAFE_INTEGER, "/limits/sessions");
     if (sessions !== undefined && !store) throw withoutStore("/limits/sessions");
-    this.#maxSessionBytes = session_bytes === undefined ? Infinity : wholeWithin(session_bytes, 0, Number.MAX_SAFE_INTEGER, "/limits/session_bytes");
+    this.#maxSessionBytes =
+      session_bytes === undefined
+        ? Infinity
+        : wholeWithin(session_bytes, 0, Number.MAX_SAFE_INTEGER, "/limits/session_bytes");
     if (session_bytes !== undefined && forward) {
-      throw new ContextWeaverError("UNSUPPORTED", "sessions are kept elsewhere", { path: "/limits/session_bytes", hint: "options() of a SessionObject of yours" });
+      throw new ContextWeaverError("UNSUPPORTED", "sessions are kept elsewhere", {
+        path: "/limits/session_bytes",
+        hint: "options() of a SessionObject of yours",
+      });
     }
     this.#maxBytes = wholeWithin(body_bytes, 1_024, 32 * MIB, "/limits/body_bytes");
-    const most = { count: wholeWithin(kept, 1, 100_000, "/limits/kept"), bytes: wholeWithin(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes") };
+    const most = {
+      count: wholeWithin(kept, 1, 100_000, "/limits/kept"),
+      bytes: wholeWithin(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes"),
+    };
     this.#sessions = new Pool(most);
     this.#memories = new Pool(most);
     this.#onError = onError ?? (() => undefined);
@@ -253,9 +332,17 @@ class Service {
 
   async respond(request: ServiceRequest): Promise<Response> {
     const cors = this.#access.cors(request);
-    const refused = cors ? this.#access.preflight(request) : problemResponse(new Refused(403, "POLICY_VIOLATION", "this page may not ask"));
+    const refused = cors
+      ? this.#access.preflight(request)
+      : problemResponse(new Refused(403, "POLICY_VIOLATION", "this page may not ask"));
     const response = refused ?? (await this.#answer(request));
-    for (const [name, value] of Object.entries({ ...cors, vary: "Origin", "cache-control": "no-store", "x-content-type-options": "nosniff" })) response.headers.set(name, value);
+    for (const [name, value] of Object.entries({
+      ...cors,
+      vary: "Origin",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    }))
+      response.headers.set(name, value);
     return response;
   }
 
@@ -266,7 +353,12 @@ class Service {
       const { status, body, headers } = reply;
       const { sequence } = body as { readonly sequence?: number };
       const etag = sequence === undefined ? {} : { etag: `"${sequence}"` };
-      return status === 204 ? new Response(null, { status }) : new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...etag, ...headers } });
+      return status === 204
+        ? new Response(null, { status })
+        : new Response(JSON.stringify(body), {
+            status,
+            headers: { "content-type": "application/json", ...etag, ...headers },
+          });
     } catch (error) {
       const response = problemResponse(error);
       // What is full is told to the client.
@@ -279,7 +371,8 @@ class Service {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname === OPENAPI_PATH && request.method === "GET") return { status: 200, body: openApi() };
     const tenant = await this.#authorize(request);
-    if (tenant === undefined) throw new Refused(401, "POLICY_VIOLATION", "no valid token", {}, { "www-authenticate": "Bearer" });
+    if (tenant === undefined)
+      throw new Refused(401, "POLICY_VIOLATION", "no valid token", {}, { "www-authenticate": "Bearer" });
     const { name, operation, params } = this.#routed(request.method, pathname);
     const isRead = operation.method === "GET" || operation.method === "DELETE";
     const text = isRead ? "" : await this.#read(request);
@@ -299,9 +392,17 @@ class Service {
   }
 
   /** Hands a request on to where its session is; one that makes a session gets its id here. */
-  async #handOn(forward: NonNullable<SessionHandlerOptions["forward"]>, name: keyof Operations, { tenant, input, text, key, request }: Call, { pathname, search }: URL): Promise<Response> {
+  async #handOn(
+    forward: NonNullable<SessionHandlerOptions["forward"]>,
+    name: keyof Operations,
+    { tenant, input, text, key, request }: Call,
+    { pathname, search }: URL,
+  ): Promise<Response> {
     const { method, headers } = request;
-    const id = name === "createSession" ? await newId(tenant, (input as { readonly id?: string }).id, key) : (input as { readonly session?: string }).session;
+    const id =
+      name === "createSession"
+        ? await newId(tenant, (input as { readonly id?: string }).id, key)
+        : (input as { readonly session?: string }).session;
     const to = forward(tenant, id === undefined ? "decisions" : `session/${id}`);
     const sent = FORWARDED.flatMap((one) => (headers.get(one) === null ? [] : [[one, headers.get(one) as string]]));
     const body = name === "createSession" ? JSON.stringify({ ...(JSON.parse(text) as object), id }) : text;
@@ -314,10 +415,19 @@ class Service {
     return new Response(response.body, response);
   }
 
-  #routed(method: string, pathname: string): { name: keyof Operations; operation: Operation; params: Readonly<Record<string, string>> } {
+  #routed(
+    method: string,
+    pathname: string,
+  ): { name: keyof Operations; operation: Operation; params: Readonly<Record<string, string>> } {
     const given = pathname.split("/");
-    const there = this.#routes.filter(({ segments }) => segments.length === given.length && segments.every((one, at) => one.startsWith("{") || one === given[at]));
-    if (there.length === 0) throw new Refused(404, "NOT_FOUND", "there is nothing here", { hint: `GET ${OPENAPI_PATH} describes what there is` });
+    const there = this.#routes.filter(
+      ({ segments }) =>
+        segments.length === given.length && segments.every((one, at) => one.startsWith("{") || one === given[at]),
+    );
+    if (there.length === 0)
+      throw new Refused(404, "NOT_FOUND", "there is nothing here", {
+        hint: `GET ${OPENAPI_PATH} describes what there is`,
+      });
     const route = there.find(({ operation }) => operation.method === method);
     if (!route) {
       const allow = there.map(({ operation }) => operation.method).join(", ");
@@ -335,12 +445,14 @@ class Service {
   /** Reads a body, and no more of it than is taken. */
   async #read(request: ServiceRequest): Promise<string> {
     const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-    if (type !== "application/json") throw new Refused(415, "UNSUPPORTED", "expected application/json", { path: "content-type" });
+    if (type !== "application/json")
+      throw new Refused(415, "UNSUPPORTED", "expected application/json", { path: "content-type" });
     try {
       return await readBody(request, this.#maxBytes);
     } catch (error) {
       if (!(error instanceof BodyError)) throw error;
-      if (error.reason === "too_large") throw new Refused(413, "TOO_LARGE", `a body has at most ${this.#maxBytes} bytes`);
+      if (error.reason === "too_large")
+        throw new Refused(413, "TOO_LARGE", `a body has at most ${this.#maxBytes} bytes`);
       if (error.reason === "aborted") throw aborted();
       throw new Refused(400, "DECODE_FAILED", "the body cannot be read as UTF-8");
     }
@@ -348,7 +460,13 @@ class Service {
 
   readonly #operations: { readonly [Name in keyof Operations]: (call: Call<Name>) => Promise<Reply> } = {
     createSession: (call) => this.#create(call),
-    getSession: (call) => this.#look(call, ({ stored }) => ({ id: call.input.session, sequence: stored.sequence, stats: stored.manager.stats(), findings: stored.findings })),
+    getSession: (call) =>
+      this.#look(call, ({ stored }) => ({
+        id: call.input.session,
+        sequence: stored.sequence,
+        stats: stored.manager.stats(),
+        findings: stored.findings,
+      })),
     deleteSession: (call) =>
       this.#use(call, async (session, drop) => {
         try {
@@ -360,8 +478,14 @@ class Service {
         return { status: 204, body: {} };
       }),
     append: (call) => this.#add(call, ({ stored: { manager } }) => manager.whole(() => append(manager, call.input))),
-    ingestMessages: (call) => this.#add(call, ({ stored: { manager } }) => manager.ingestMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
-    syncMessages: (call) => this.#add(call, ({ stored: { manager } }) => manager.syncMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
+    ingestMessages: (call) =>
+      this.#add(call, ({ stored: { manager } }) =>
+        manager.ingestMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input)),
+      ),
+    syncMessages: (call) =>
+      this.#add(call, ({ stored: { manager } }) =>
+        manager.syncMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input)),
+      ),
     build: (call) =>
       this.#write(call, async ({ stored: { manager } }) => {
         await this.#embed(manager, call.input.build.query);
@@ -375,7 +499,8 @@ class Service {
     setCatalog: (call) =>
       this.#once(call, async (session, drop) => {
         const { items, mcp } = call.input;
-        if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
+        if ((items === undefined) === (mcp === undefined))
+          throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
         const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
         try {
           const body = { tools: catalog.size, hash: catalog.hash(), findings: catalog.findings() };
@@ -389,15 +514,28 @@ class Service {
       }),
     route: (call) => this.#write(call, (session) => this.#route(session, call.input)),
     drilldown: (call) =>
-      this.#write(call, async ({ stored }) => {
-        const { handle, selector, max_tokens, inject, parent_id } = call.input;
-        const options: DrilldownOptions = { ...(max_tokens !== undefined && { max_tokens }), ...(inject !== undefined && { inject }), ...(parent_id !== undefined && { parent_id }) };
-        return { slice: await stored.drilldown(handle, selector as Selector, options) };
-      }, call.input.inject === true ? this.#maxSessionBytes : Infinity),
+      this.#write(
+        call,
+        async ({ stored }) => {
+          const { handle, selector, max_tokens, inject, parent_id } = call.input;
+          const options: DrilldownOptions = {
+            ...(max_tokens !== undefined && { max_tokens }),
+            ...(inject !== undefined && { inject }),
+            ...(parent_id !== undefined && { parent_id }),
+          };
+          return { slice: await stored.drilldown(handle, selector as Selector, options) };
+        },
+        call.input.inject === true ? this.#maxSessionBytes : Infinity,
+      ),
     recall: (call) =>
       this.#write(call, async ({ stored }) => {
         const { query, max_tokens, handles } = call.input;
-        return { recalled: await stored.recall(query, { ...(max_tokens !== undefined && { max_tokens }), ...(handles !== undefined && { handles }) }) };
+        return {
+          recalled: await stored.recall(query, {
+            ...(max_tokens !== undefined && { max_tokens }),
+            ...(handles !== undefined && { handles }),
+          }),
+        };
       }),
     forget: (call) =>
       this.#once(call, async (session, drop) => {
@@ -408,23 +546,31 @@ class Service {
           throw error;
         }
       }),
-    exportDecisions: ({ tenant, input }) => this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
+    exportDecisions: ({ tenant, input }) =>
+      this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
     addGuardrails: ({ tenant, input }) =>
       this.#change(tenant, async ({ store }) => {
         const { errors, ...body } = store.addGuardrails(input.rules);
         const [first] = errors;
         // An id may be what must not be told again.
-        if (first) throw new Refused(422, "INVALID_INPUT", first.message, { path: `/rules${first.path}`, details: { errors: errors.map(({ path, message }) => ({ path: `/rules${path}`, message })) } });
+        if (first)
+          throw new Refused(422, "INVALID_INPUT", first.message, {
+            path: `/rules${first.path}`,
+            details: { errors: errors.map(({ path, message }) => ({ path: `/rules${path}`, message })) },
+          });
         return { status: 200, body };
       }),
-    removeGuardrail: ({ tenant, input }) => this.#change(tenant, async ({ store }) => ({ status: 200, body: { removed: store.removeGuardrail(input.id) } })),
+    removeGuardrail: ({ tenant, input }) =>
+      this.#change(tenant, async ({ store }) => ({ status: 200, body: { removed: store.removeGuardrail(input.id) } })),
     decisionsRpc: ({ tenant, text, request }) => this.#rpc(tenant, text, request),
     decisionChanges: ({ tenant, input, request }) =>
       this.#remember(tenant, async (memory) => {
         const last = request.headers.get("last-event-id");
         const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : input.since;
         const first = since !== undefined && since < memory.revision ? memory.since(since) : undefined;
-        return new Response(this.#followers.follow(tenant, first), { headers: { "content-type": "text/event-stream" } });
+        return new Response(this.#followers.follow(tenant, first), {
+          headers: { "content-type": "text/event-stream" },
+        });
       }),
   };
 
@@ -432,7 +578,10 @@ class Service {
   async #create({ tenant, input, key, request }: Call<"createSession">): Promise<Reply> {
     const { options = {} } = input;
     const own = Object.keys(this.#manager).find((name) => Object.hasOwn(options, name));
-    if (own !== undefined) throw new ContextWeaverError("POLICY_VIOLATION", "the service sets this option itself", { path: `/options/${own}` });
+    if (own !== undefined)
+      throw new ContextWeaverError("POLICY_VIOLATION", "the service sets this option itself", {
+        path: `/options/${own}`,
+      });
     const id = await newId(tenant, input.id, key);
     const places = await this.#places(tenant, id);
     let isNew = false;
@@ -441,14 +590,23 @@ class Service {
       isNew = made !== undefined;
       return made ?? Session.open(places, this.#opening);
     };
-    const admitted = (): Promise<Session> => this.#registry && this.#maxSessions < Infinity ? this.#registry.admit(tenant, id, this.#maxSessions, make) : make();
+    const admitted = (): Promise<Session> =>
+      this.#registry && this.#maxSessions < Infinity
+        ? this.#registry.admit(tenant, id, this.#maxSessions, make)
+        : make();
     return this.#sessions.use(tenant, id, admitted, async (session) => {
       this.#registry?.note(tenant, id);
       refuseAborted(request);
       const isAgain = !isNew && key !== undefined && session.made?.key === key.key;
-      if (isAgain && session.made?.hash !== key.hash) throw new Refused(422, "INVALID_INPUT", "the key was used for another request", { path: "Idempotency-Key" });
-      if (!isNew && !isAgain) throw new ContextWeaverError("DUPLICATE_ID", "there is a session with this id", { path: "/id" });
-      return { status: 201, body: { id, sequence: isNew ? session.stored.sequence : 0 }, headers: { location: `/v1/sessions/${id}`, ...(isAgain && REPLAYED) } };
+      if (isAgain && session.made?.hash !== key.hash)
+        throw new Refused(422, "INVALID_INPUT", "the key was used for another request", { path: "Idempotency-Key" });
+      if (!isNew && !isAgain)
+        throw new ContextWeaverError("DUPLICATE_ID", "there is a session with this id", { path: "/id" });
+      return {
+        status: 201,
+        body: { id, sequence: isNew ? session.stored.sequence : 0 },
+        headers: { location: `/v1/sessions/${id}`, ...(isAgain && REPLAYED) },
+      };
     });
   }
 
@@ -458,7 +616,11 @@ class Service {
   }
 
   /** Changes a session, and stores it before it is told. */
-  #write(call: Call<never>, change: (session: Session) => object | Promise<object>, max_bytes = Infinity): Promise<Reply> {
+  #write(
+    call: Call<never>,
+    change: (session: Session) => object | Promise<object>,
+    max_bytes = Infinity,
+  ): Promise<Reply> {
     return this.#once(call, async (session, drop) => {
       const body = await change(session);
       try {
@@ -493,14 +655,19 @@ class Service {
     const { session } = call.input as { readonly session: string };
     const places = await this.#places(tenant, session);
     const attempt = (): Promise<Reply> =>
-      this.#sessions.use(tenant, session, () => Session.open(places, this.#opening), async (kept, drop) => {
-        try {
-          refuseAborted(request);
-          return await run(kept, drop);
-        } finally {
-          this.#registry?.note(tenant, session);
-        }
-      });
+      this.#sessions.use(
+        tenant,
+        session,
+        () => Session.open(places, this.#opening),
+        async (kept, drop) => {
+          try {
+            refuseAborted(request);
+            return await run(kept, drop);
+          } finally {
+            this.#registry?.note(tenant, session);
+          }
+        },
+      );
     try {
       return await attempt();
     } catch (error) {
@@ -510,7 +677,8 @@ class Service {
   }
 
   async #remember(tenant: string, run: (memory: DecisionMemory, drop: () => void) => Promise<Reply>): Promise<Reply> {
-    const open = async (): Promise<DecisionMemory> => DecisionMemory.open(await this.#open(tenant, "decisions"), this.#decisionOptions);
+    const open = async (): Promise<DecisionMemory> =>
+      DecisionMemory.open(await this.#open(tenant, "decisions"), this.#decisionOptions);
     return this.#memories.use(tenant, "decisions", open, run);
   }
 
@@ -518,7 +686,12 @@ class Service {
     return this.#change(tenant, async (memory) => {
       const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
       // Who may ask was seen to.
-      const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
+      const request = {
+        method,
+        url,
+        headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) },
+        text: async () => text,
+      };
       return (await answer(request)) as Response;
     });
   }
@@ -545,14 +718,32 @@ class Service {
     }
   }
 
-  async #route(session: Session, { query, options, cards, provider, prompt }: InputOf<Operations["route"]>): Promise<object> {
-    const { router, stored: { manager } } = session;
+  async #route(
+    session: Session,
+    { query, options, cards, provider, prompt }: InputOf<Operations["route"]>,
+  ): Promise<object> {
+    const {
+      router,
+      stored: { manager },
+    } = session;
     await this.#embed(router, query);
     if (prompt) await this.#embed(manager, query);
-    const built = manager.buildRoute({ ...short(prompt), query, router, ...(options && { route: options }), ...(cards && { cards }) });
+    const built = manager.buildRoute({
+      ...short(prompt),
+      query,
+      router,
+      ...(options && { route: options }),
+      ...(cards && { cards }),
+    });
     const tools = provider === undefined ? undefined : router.toolsFor(built.route, provider);
     const { renamed = undefined } = provider === "anthropic" ? router.providerTools(built.route, provider) : {};
-    return { route: built.route, cards: built.cards, ...(tools !== undefined && { tools }), ...(renamed && { renamed }), ...(prompt && { pack: built.pack }) };
+    return {
+      route: built.route,
+      cards: built.cards,
+      ...(tools !== undefined && { tools }),
+      ...(renamed && { renamed }),
+      ...(prompt && { pack: built.pack }),
+    };
   }
 
   /** Asks for vectors where the operator has an embedder; words alone are better than no answer. */
@@ -567,7 +758,10 @@ class Service {
   }
 
   async #places(tenant: string, session: string): Promise<Places> {
-    const [journal, records] = await Promise.all([this.#open(tenant, `session/${session}`), this.#open(tenant, `service/${session}`)]);
+    const [journal, records] = await Promise.all([
+      this.#open(tenant, `session/${session}`),
+      this.#open(tenant, `service/${session}`),
+    ]);
     return { journal, records };
   }
 }
@@ -580,20 +774,33 @@ function withoutStore(path: string): ContextWeaverError {
 /** Milliseconds that a caller gave. */
 function timeOf(value: unknown, path: string): number {
   if (typeof value === "number" && Number.isFinite(value) && value >= 0) return value;
-  throw new ContextWeaverError(value === undefined ? "MISSING_FIELD" : "OUT_OF_RANGE", "expected milliseconds, a number from 0", { path });
+  throw new ContextWeaverError(
+    value === undefined ? "MISSING_FIELD" : "OUT_OF_RANGE",
+    "expected milliseconds, a number from 0",
+    { path },
+  );
 }
 
 /** Refuses a request that was made for the session as it was before. */
 function refuseChanged({ stored: { sequence } }: Session, { if_sequence }: Call<never>): void {
   if (if_sequence === undefined || if_sequence === sequence) return;
-  throw new Refused(412, "CONFLICT", "the session has another sequence", { details: { sequence } }, { etag: `"${sequence}"` });
+  throw new Refused(
+    412,
+    "CONFLICT",
+    "the session has another sequence",
+    { details: { sequence } },
+    { etag: `"${sequence}"` },
+  );
 }
 
 const REPLAYED = { "idempotent-replayed": "true" };
 
 function idOf(value: unknown, path: string): string {
   if (typeof value === "string" && ID.test(value)) return value;
-  throw new ContextWeaverError("INVALID_INPUT", "expected an id", { path, hint: "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit" });
+  throw new ContextWeaverError("INVALID_INPUT", "expected an id", {
+    path,
+    hint: "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit",
+  });
 }
 
 /** The id of a session that is made. A key without an id stands for an id, so that a repetition finds what was made. */
@@ -612,9 +819,16 @@ function parsed(text: string): unknown {
 
 /** The query of a request as its schema has it; what is no number stays a text, and is refused. */
 function queryOf({ body }: Operation, query: URLSearchParams): unknown {
-  const { properties = {} } = body.json as { readonly properties?: Readonly<Record<string, { readonly type?: string }>> };
+  const { properties = {} } = body.json as {
+    readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+  };
   return Object.fromEntries(
-    [...query].map(([name, value]) => [name, Object.hasOwn(properties, name) && properties[name]?.type === "integer" && /^\d{1,15}$/.test(value) ? Number(value) : value]),
+    [...query].map(([name, value]) => [
+      name,
+      Object.hasOwn(properties, name) && properties[name]?.type === "integer" && /^\d{1,15}$/.test(value)
+        ? Number(value)
+        : value,
+    ]),
   );
 }
 
@@ -626,10 +840,15 @@ function matchOf(header: string | null): number | undefined {
   return Number(tag);
 }
 
-async function keyOf({ headers, method }: ServiceRequest, pathname: string, text: string): Promise<RequestKey | undefined> {
+async function keyOf(
+  { headers, method }: ServiceRequest,
+  pathname: string,
+  text: string,
+): Promise<RequestKey | undefined> {
   const key = headers.get("idempotency-key");
   if (key === null) return undefined;
-  if (!KEY.test(key)) throw new Refused(422, "INVALID_INPUT", "expected 1 to 255 visible ASCII characters", { path: "Idempotency-Key" });
+  if (!KEY.test(key))
+    throw new Refused(422, "INVALID_INPUT", "expected 1 to 255 visible ASCII characters", { path: "Idempotency-Key" });
   return { key, hash: await sha256(utf8(JSON.stringify([method, pathname, text]))) };
 }
 
@@ -658,15 +877,23 @@ function short<B extends { readonly list_dropped?: number }>(build: B | undefine
   return { list_dropped: LISTED_DROPS, ...build } as B;
 }
 
-function messageOptions({ system, id_prefix }: { readonly system?: unknown; readonly id_prefix?: string }): { system?: unknown; id_prefix?: string } {
+function messageOptions({ system, id_prefix }: { readonly system?: unknown; readonly id_prefix?: string }): {
+  system?: unknown;
+  id_prefix?: string;
+} {
   return { ...(system !== undefined && { system }), ...(id_prefix !== undefined && { id_prefix }) };
 }
 
-function append(manager: ContextManager, { items = [], tool_results = [], mcp_results = [], facts = [], episodes = [] }: InputOf<Operations["append"]>): object {
+function append(
+  manager: ContextManager,
+  { items = [], tool_results = [], mcp_results = [], facts = [], episodes = [] }: InputOf<Operations["append"]>,
+): object {
   manager.ingestAll(items);
   const results = [
     ...tool_results.map((result, at) => under(`/tool_results/${at}`, () => manager.ingestToolResult(decoded(result)))),
-    ...mcp_results.map((result, at) => under(`/mcp_results/${at}`, () => manager.ingestMcpResult(result as McpResultInput<JsonObject>))),
+    ...mcp_results.map((result, at) =>
+      under(`/mcp_results/${at}`, () => manager.ingestMcpResult(result as McpResultInput<JsonObject>)),
+    ),
   ];
   for (const [at, fact] of facts.entries()) under(`/facts/${at}`, () => manager.addFact(fact));
   for (const [at, episode] of episodes.entries()) under(`/episodes/${at}`, () => manager.addEpisode(episode));
@@ -695,5 +922,9 @@ function decoded({ raw_output, ...rest }: SentToolResult): Parameters<ContextMan
 
 function kept({ item }: ToolResult): object {
   const { firewall } = (item.metadata ?? {}) as { readonly firewall?: unknown };
-  return { item_id: item.id, handle: item.artifact_ref?.handle ?? `artifact:${item.id}`, digested: firewall !== undefined };
+  return {
+    item_id: item.id,
+    handle: item.artifact_ref?.handle ?? `artifact:${item.id}`,
+    digested: firewall !== undefined,
+  };
 }

@@ -27,7 +27,8 @@ import type {
   Selector,
   Slice,
   SyncedMessages,
-  ProviderTools, ToolProvider,
+  ProviderTools,
+  ToolProvider,
   ToolResultInput,
 } from "contextweaver";
 import { MESSAGE_FORMATS } from "../messages/message-formats.js";
@@ -35,11 +36,18 @@ import { boolean, count, data, list, record, string } from "./schema.js";
 import type { Schema } from "./schema.js";
 
 /** What of the options of a manager is data. */
-export type SessionOptions = { readonly [Name in keyof ContextManagerOptions as Name extends FunctionOption ? never : Name]: Exclude<ContextManagerOptions[Name], (...args: never[]) => unknown> };
+export type SessionOptions = {
+  readonly [Name in keyof ContextManagerOptions as Name extends FunctionOption ? never : Name]: Exclude<
+    ContextManagerOptions[Name],
+    (...args: never[]) => unknown
+  >;
+};
 type FunctionOption = "clock" | "hooks" | "redaction_hooks" | "embed" | "item_scores";
 
 /** The result of a tool; bytes that are no text are base64. */
-export type SentToolResult = Omit<ToolResultInput, "raw_output"> & { readonly raw_output: string | { readonly base64: string } };
+export type SentToolResult = Omit<ToolResultInput, "raw_output"> & {
+  readonly raw_output: string | { readonly base64: string };
+};
 
 /** What became of a result. */
 export interface KeptResult {
@@ -59,7 +67,9 @@ export interface SessionState {
   readonly findings: readonly unknown[];
 }
 
-type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParamsOf<Rest> : never;
+type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsOf<Rest>
+  : never;
 
 /** Something that the service can be asked. */
 export interface Operation<Path extends string = string, Body = unknown, Answer = unknown> {
@@ -76,14 +86,22 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly media_type?: string;
 }
 
-type Given<Path extends string, Body, Answer> = Pick<Operation<Path, Body, Answer>, "method" | "path" | "summary" | "answer"> & Partial<Pick<Operation<Path, Body, Answer>, "body" | "status" | "keyed" | "media_type">>;
+type Given<Path extends string, Body, Answer> = Pick<
+  Operation<Path, Body, Answer>,
+  "method" | "path" | "summary" | "answer"
+> &
+  Partial<Pick<Operation<Path, Body, Answer>, "body" | "status" | "keyed" | "media_type">>;
 
 /** What an operation takes: what stands in its path, and its body. */
-export type InputOf<O> = O extends { readonly path: infer Path extends string; readonly body: Schema<infer Body> } ? { readonly [Name in ParamsOf<Path>]: string } & Body : never;
+export type InputOf<O> = O extends { readonly path: infer Path extends string; readonly body: Schema<infer Body> }
+  ? { readonly [Name in ParamsOf<Path>]: string } & Body
+  : never;
 /** What it answers. */
 export type AnswerOf<O> = O extends { readonly answer: Schema<infer Answer> } ? Answer : never;
 
-function operation<const Path extends string, Answer, Body = {}>(given: Given<Path, Body, Answer>): Operation<Path, Body, Answer> {
+function operation<const Path extends string, Answer, Body = {}>(
+  given: Given<Path, Body, Answer>,
+): Operation<Path, Body, Answer> {
   return { body: record({}, {}) as Schema<Body>, status: 200, keyed: false, ...given };
 }
 
@@ -94,7 +112,10 @@ const sequenced = <T>(description: string): Schema<T & { readonly sequence: numb
 const format = data<MessageFormat>("Whose messages they are", { type: "string", enum: MESSAGE_FORMATS });
 const messages = list<unknown>(data("A message of the provider", {}), "Messages", 100_000);
 const system = data<unknown>("What stands beside the messages", {});
-const conversation = record({ messages, format }, { system, id_prefix: string("What ids of items begin with"), if_sequence });
+const conversation = record(
+  { messages, format },
+  { system, id_prefix: string("What ids of items begin with"), if_sequence },
+);
 const query = string("What the prompt is about");
 
 /** All that the service can be asked, by name. */
@@ -103,29 +124,61 @@ export const OPERATIONS = {
     method: "POST",
     path: "/v1/sessions",
     summary: "Makes a session",
-    body: record({}, {
-      id: string("1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit. Default: a random one", { pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" }),
-      options: data<SessionOptions>("Options of the manager that are data"),
-    }),
+    body: record(
+      {},
+      {
+        id: string(
+          "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit. Default: a random one",
+          { pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" },
+        ),
+        options: data<SessionOptions>("Options of the manager that are data"),
+      },
+    ),
     answer: record({ id: string("Its id"), ...sequence }, {}),
     status: 201,
     keyed: true,
   }),
-  getSession: operation({ method: "GET", path: SESSION, summary: "Says how a session stands", answer: data<SessionState>("Id, sequence, numbers, and what could not be read") }),
-  deleteSession: operation({ method: "DELETE", path: SESSION, summary: "Removes a session with all it holds", answer: data<undefined>("Nothing", {}), status: 204 }),
+  getSession: operation({
+    method: "GET",
+    path: SESSION,
+    summary: "Says how a session stands",
+    answer: data<SessionState>("Id, sequence, numbers, and what could not be read"),
+  }),
+  deleteSession: operation({
+    method: "DELETE",
+    path: SESSION,
+    summary: "Removes a session with all it holds",
+    answer: data<undefined>("Nothing", {}),
+    status: 204,
+  }),
   append: operation({
     method: "POST",
     path: `${SESSION}/append`,
     summary: "Appends items and results, remembers facts and episodes: all of it, or nothing",
-    body: record({}, {
-      items: list(data<ContextItem>("An item"), "Items, in order"),
-      tool_results: list(data<SentToolResult>("A result; `raw_output` is a text or `{ base64 }`"), "Results of tools, after the items"),
-      mcp_results: list(data<McpResultInput>("A result of MCP with its call"), "Results of tools of MCP, after those"),
-      facts: list(data<Fact>("A fact"), "Facts"),
-      episodes: list(data<Episode>("An episode"), "Episodes"),
-      if_sequence,
-    }),
-    answer: record({ ...sequence, results: list(data<KeptResult>("What became of a result"), "Of tool_results, then of mcp_results") }, {}),
+    body: record(
+      {},
+      {
+        items: list(data<ContextItem>("An item"), "Items, in order"),
+        tool_results: list(
+          data<SentToolResult>("A result; `raw_output` is a text or `{ base64 }`"),
+          "Results of tools, after the items",
+        ),
+        mcp_results: list(
+          data<McpResultInput>("A result of MCP with its call"),
+          "Results of tools of MCP, after those",
+        ),
+        facts: list(data<Fact>("A fact"), "Facts"),
+        episodes: list(data<Episode>("An episode"), "Episodes"),
+        if_sequence,
+      },
+    ),
+    answer: record(
+      {
+        ...sequence,
+        results: list(data<KeptResult>("What became of a result"), "Of tool_results, then of mcp_results"),
+      },
+      {},
+    ),
     keyed: true,
   }),
   ingestMessages: operation({
@@ -148,7 +201,14 @@ export const OPERATIONS = {
     method: "POST",
     path: `${SESSION}/build`,
     summary: "Compiles the prompt of a phase",
-    body: record({ build: data<BuildOptions>("Options of a build: phase, query, budget_tokens, …; list_dropped is 100 unless said") }, { if_sequence }),
+    body: record(
+      {
+        build: data<BuildOptions>(
+          "Options of a build: phase, query, budget_tokens, …; list_dropped is 100 unless said",
+        ),
+      },
+      { if_sequence },
+    ),
     answer: record({ ...sequence, pack: data<ContextPack>("The prompt, and what became of each item") }, {}),
   }),
   buildMessages: operation({
@@ -162,36 +222,68 @@ export const OPERATIONS = {
     method: "PUT",
     path: `${SESSION}/catalog`,
     summary: "Stores the tools that the session chooses from",
-    body: record({}, { items: list(data<SelectableItem>("A tool"), "Tools", 20_000), mcp: data<JsonObject>("What a server answered to tools/list"), if_sequence }),
-    answer: record({ ...sequence, tools: count("Tools that there are"), hash: string("Digest of all"), findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing") }, {}),
+    body: record(
+      {},
+      {
+        items: list(data<SelectableItem>("A tool"), "Tools", 20_000),
+        mcp: data<JsonObject>("What a server answered to tools/list"),
+        if_sequence,
+      },
+    ),
+    answer: record(
+      {
+        ...sequence,
+        tools: count("Tools that there are"),
+        hash: string("Digest of all"),
+        findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing"),
+      },
+      {},
+    ),
     keyed: true,
   }),
   route: operation({
     method: "POST",
     path: `${SESSION}/route`,
     summary: "Chooses tools of the stored catalog for a query; with `prompt` also the prompt for the choice",
-    body: record({ query }, {
-      options: data<RouteOptions | NonNullable<BuildRouteOptions["route"]>>("Filters, pins, history, …"),
-      cards: data<CardOptions>("Budget of the cards"),
-      provider: data<ToolProvider>("Whose tools to write", { type: "string" }),
-      prompt: data<Omit<BuildRouteOptions, "query" | "router" | "route" | "cards">>("Options of the prompt, `{}` for the defaults"),
-    }),
-    answer: record({ ...sequence, route: data<RouteResult>("The short list"), cards: list(data<ChoiceCard>("A card"), "What a model chooses from") }, {
-      tools: data<unknown>("The short list as the provider takes tools", {}),
-      renamed: data<NonNullable<ProviderTools["renamed"]>>("Properties with names that the provider takes, and their own, by tool"),
-      pack: data<ContextPack>("The prompt"),
-    }),
+    body: record(
+      { query },
+      {
+        options: data<RouteOptions | NonNullable<BuildRouteOptions["route"]>>("Filters, pins, history, …"),
+        cards: data<CardOptions>("Budget of the cards"),
+        provider: data<ToolProvider>("Whose tools to write", { type: "string" }),
+        prompt: data<Omit<BuildRouteOptions, "query" | "router" | "route" | "cards">>(
+          "Options of the prompt, `{}` for the defaults",
+        ),
+      },
+    ),
+    answer: record(
+      {
+        ...sequence,
+        route: data<RouteResult>("The short list"),
+        cards: list(data<ChoiceCard>("A card"), "What a model chooses from"),
+      },
+      {
+        tools: data<unknown>("The short list as the provider takes tools", {}),
+        renamed: data<NonNullable<ProviderTools["renamed"]>>(
+          "Properties with names that the provider takes, and their own, by tool",
+        ),
+        pack: data<ContextPack>("The prompt"),
+      },
+    ),
   }),
   drilldown: operation({
     method: "POST",
     path: `${SESSION}/drilldown`,
     summary: "Reads a part of a result",
-    body: record({ handle: string("Of the result"), selector: data<Selector>("Which part") }, {
-      max_tokens: count("Most tokens"),
-      inject: boolean("Put it into the log as an item"),
-      parent_id: string("Parent of the item"),
-      if_sequence,
-    }),
+    body: record(
+      { handle: string("Of the result"), selector: data<Selector>("Which part") },
+      {
+        max_tokens: count("Most tokens"),
+        inject: boolean("Put it into the log as an item"),
+        parent_id: string("Parent of the item"),
+        if_sequence,
+      },
+    ),
     answer: record({ ...sequence, slice: data<Slice>("The part, and how to go on") }, {}),
     keyed: true,
   }),
@@ -199,10 +291,13 @@ export const OPERATIONS = {
     method: "POST",
     path: `${SESSION}/recall`,
     summary: "Searches everything that the session holds",
-    body: record({ query: string("Words that stood near what is wanted") }, {
-      max_tokens: count("Most tokens of the text"),
-      handles: list(string("Of a result"), "Where to search, in place of everything"),
-    }),
+    body: record(
+      { query: string("Words that stood near what is wanted") },
+      {
+        max_tokens: count("Most tokens of the text"),
+        handles: list(string("Of a result"), "Where to search, in place of everything"),
+      },
+    ),
     answer: record({ ...sequence, recalled: data<RecallAnswer>("What was found, cited") }, {}),
   }),
   forget: operation({
@@ -224,8 +319,17 @@ export const OPERATIONS = {
     method: "POST",
     path: "/v1/decisions/guardrails",
     summary: "Adds rules that actions are checked against: all of them, or none",
-    body: record({ rules: data<JsonValue>("A list of rules, one, `{ guardrails }`, or such a thing as YAML text", {}) }, {}),
-    answer: record({ added: count("Rules that are new"), duplicates: list(string("An id"), "Ids that were there already; the first rule stays") }, {}),
+    body: record(
+      { rules: data<JsonValue>("A list of rules, one, `{ guardrails }`, or such a thing as YAML text", {}) },
+      {},
+    ),
+    answer: record(
+      {
+        added: count("Rules that are new"),
+        duplicates: list(string("An id"), "Ids that were there already; the first rule stays"),
+      },
+      {},
+    ),
   }),
   removeGuardrail: operation({
     method: "POST",

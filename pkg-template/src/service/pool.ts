@@ -35,7 +35,12 @@ export class Pool<K extends Kept> {
   }
 
   /** Runs a request when those before it on the same thing have ended; `drop` forgets the thing, which `open` then makes again. */
-  use<T>(tenant: string, name: string, open: () => Promise<K>, run: (kept: K, drop: () => void) => Promise<T>): Promise<T> {
+  use<T>(
+    tenant: string,
+    name: string,
+    open: () => Promise<K>,
+    run: (kept: K, drop: () => void) => Promise<T>,
+  ): Promise<T> {
     return this.#inTurn(tenant, name, async (place) => {
       place.kept ??= await open();
       return run(place.kept, () => this.#forget(place));
@@ -54,7 +59,10 @@ export class Pool<K extends Kept> {
     const place = this.#place(tenant, name);
     place.users += 1;
     const turn = place.last.then(() => run(place));
-    place.last = turn.then(() => undefined, () => undefined);
+    place.last = turn.then(
+      () => undefined,
+      () => undefined,
+    );
     try {
       return await turn;
     } finally {

@@ -50,7 +50,13 @@ export class Refused extends Error {
   readonly problem: Problem;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: number, code: ErrorCode, detail: string, more: Partial<Problem> = {}, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    detail: string,
+    more: Partial<Problem> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(detail);
     this.problem = { title: TITLES[status] ?? "Refused", status, code, detail, ...more };
     this.headers = headers;
@@ -82,9 +88,18 @@ export function problemOf(error: unknown): Problem {
   const status = known ? STATUS[known.code] : 500;
   const title = TITLES[status] ?? "Error";
   // What goes wrong inside may quote a disk, a database or a function of the operator's.
-  if (!known || (status >= 500 && known.code !== "QUOTA_EXCEEDED")) return { title, status, code: known?.code ?? "INTERNAL", detail: "the service failed; nothing was changed" };
+  if (!known || (status >= 500 && known.code !== "QUOTA_EXCEEDED"))
+    return { title, status, code: known?.code ?? "INTERNAL", detail: "the service failed; nothing was changed" };
   const { code, message: detail, path, hint, details } = known;
-  return { title, status, code, detail, ...(path !== undefined && { path }), ...(hint !== undefined && { hint }), ...(details && { details }) };
+  return {
+    title,
+    status,
+    code,
+    detail,
+    ...(path !== undefined && { path }),
+    ...(hint !== undefined && { hint }),
+    ...(details && { details }),
+  };
 }
 
 export function problemResponse(error: unknown): Response {

@@ -62,14 +62,22 @@ export class Registry {
       let known = this.#ids.get(tenant) ?? (await this.#list(tenant));
       // Another process may have ended some.
       if (isFull(known)) known = await this.#list(tenant);
-      if (isFull(known)) throw new Refused(507, "QUOTA_EXCEEDED", `there are ${known.size} sessions, the limit is ${most}`, { hint: "DELETE sessions that are over" });
+      if (isFull(known))
+        throw new Refused(507, "QUOTA_EXCEEDED", `there are ${known.size} sessions, the limit is ${most}`, {
+          hint: "DELETE sessions that are over",
+        });
       const made = await make();
       known.add(session);
       return made;
     });
-    const ended = turn.then(() => undefined, () => undefined).then(() => {
-      if (this.#last.get(tenant) === ended) this.#last.delete(tenant);
-    });
+    const ended = turn
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .then(() => {
+        if (this.#last.get(tenant) === ended) this.#last.delete(tenant);
+      });
     this.#last.set(tenant, ended);
     return turn;
   }
@@ -78,17 +86,25 @@ export class Registry {
    * Removes sessions that nobody wrote to since a time; `inTurn` runs a removal when the requests of the session have ended. Returns
    * them, what was written longest ago first.
    */
-  prune(last: number, inTurn: (tenant: string, session: string, remove: () => Promise<boolean>) => Promise<boolean>): Promise<readonly PrunedSession[]> {
+  prune(
+    last: number,
+    inTurn: (tenant: string, session: string, remove: () => Promise<boolean>) => Promise<boolean>,
+  ): Promise<readonly PrunedSession[]> {
     const pruned = this.#pruning.then(async () => {
       const asked = (this.#asked = new Set<string>());
       try {
         const all = await this.#held();
-        const idle = all.map((held) => ({ ...held, written_at: writtenAt(held) })).filter(({ written_at }) => written_at <= last);
+        const idle = all
+          .map((held) => ({ ...held, written_at: writtenAt(held) }))
+          .filter(({ written_at }) => written_at <= last);
         if (all.length > 0 && all.every((held) => writtenAt(held) === Infinity)) throw timeless();
         const removed: PrunedSession[] = [];
-        for (const { tenant, session, journal, records, written_at } of idle.sort((one, other) => one.written_at - other.written_at)) {
+        for (const { tenant, session, journal, records, written_at } of idle.sort(
+          (one, other) => one.written_at - other.written_at,
+        )) {
           const remove = async (): Promise<boolean> => {
-            if (asked.has(nameOf(tenant, session)) || (journal && !(await this.#store.delete(journal.id, journal)))) return false;
+            if (asked.has(nameOf(tenant, session)) || (journal && !(await this.#store.delete(journal.id, journal))))
+              return false;
             // Last, so that what was removed by half is still there to be removed.
             return records ? this.#store.delete(records.id, records) : true;
           };
@@ -106,7 +122,9 @@ export class Registry {
   }
 
   async #list(tenant: string): Promise<Set<string>> {
-    const ids = new Set((await this.#held()).filter((held) => held.tenant === tenant && held.records).map(({ session }) => session));
+    const ids = new Set(
+      (await this.#held()).filter((held) => held.tenant === tenant && held.records).map(({ session }) => session),
+    );
     this.#ids.set(tenant, ids);
     return ids;
   }
@@ -135,7 +153,12 @@ function partsOf(name: string): readonly [string, string, string] | undefined {
   try {
     const [tenant, what, ...more] = JSON.parse(name) as readonly unknown[];
     const [, kind, session] = NAME.exec(String(what)) ?? [];
-    const isOurs = more.length === 0 && typeof tenant === "string" && kind !== undefined && session !== undefined && nameOf(tenant, `${kind}/${session}`) === name;
+    const isOurs =
+      more.length === 0 &&
+      typeof tenant === "string" &&
+      kind !== undefined &&
+      session !== undefined &&
+      nameOf(tenant, `${kind}/${session}`) === name;
     return isOurs ? [tenant, kind, session] : undefined;
   } catch {
     return undefined;

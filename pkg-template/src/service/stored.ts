@@ -80,7 +80,12 @@ export class Session implements Kept {
   }
 
   /** Makes a session; nothing where there is one. */
-  static async create(places: Places, options: SessionOptions, key: RequestKey | undefined, opening: Opening): Promise<Session | undefined> {
+  static async create(
+    places: Places,
+    options: SessionOptions,
+    key: RequestKey | undefined,
+    opening: Opening,
+  ): Promise<Session | undefined> {
     const all = { ...(options as ContextManagerOptions), ...opening.manager };
     // What is no option of a manager is refused here.
     new ContextManager(all).free();
@@ -101,7 +106,11 @@ export class Session implements Kept {
     const records = await Records.open<ServiceRecord>(places.records, opening.salvage);
     const state = stateOf(records.all());
     if (!state) throw new Refused(404, "NOT_FOUND", "there is no such session", { path: "/session" });
-    const stored = await openSession(places.journal, { ...(state.created.options as ContextManagerOptions), ...opening.manager, salvage: opening.salvage });
+    const stored = await openSession(places.journal, {
+      ...(state.created.options as ContextManagerOptions),
+      ...opening.manager,
+      salvage: opening.salvage,
+    });
     try {
       const session = new Session(stored, records, state, opening);
       await session.#settleLast();
@@ -118,7 +127,8 @@ export class Session implements Kept {
   }
 
   get router(): Router {
-    if (!this.#catalog) throw new Refused(404, "NOT_FOUND", "the session has no catalog", { hint: "PUT /v1/sessions/{session}/catalog" });
+    if (!this.#catalog)
+      throw new Refused(404, "NOT_FOUND", "the session has no catalog", { hint: "PUT /v1/sessions/{session}/catalog" });
     this.#router ??= new Router(this.#catalog, this.#embed && { embed: this.#embed });
     return this.#router;
   }
@@ -127,12 +137,20 @@ export class Session implements Kept {
   answered({ key, hash }: RequestKey): Answered | undefined {
     const done = this.#done.get(key);
     if (!done) return undefined;
-    if (done.hash !== hash) throw new Refused(422, "INVALID_INPUT", "the key was used for another request", { path: "Idempotency-Key", hint: "a new key for each request; the same for its repetitions" });
+    if (done.hash !== hash)
+      throw new Refused(422, "INVALID_INPUT", "the key was used for another request", {
+        path: "Idempotency-Key",
+        hint: "a new key for each request; the same for its repetitions",
+      });
     return { status: done.status, body: { sequence: done.after ?? this.stored.sequence, ...done.body } };
   }
 
   /** Stores what was changed, and before it how the request was answered; the answer gets the sequence. */
-  async save(key: RequestKey | undefined, { status, body }: Answered, write: () => Promise<SavedSession> = () => this.stored.save()): Promise<Answered> {
+  async save(
+    key: RequestKey | undefined,
+    { status, body }: Answered,
+    write: () => Promise<SavedSession> = () => this.stored.save(),
+  ): Promise<Answered> {
     await this.#settling;
     const before = this.stored.sequence;
     if (key) await this.#remember({ ...key, status, body, before });
@@ -222,7 +240,10 @@ export class Session implements Kept {
 /** Refuses to keep an answer that is too large. */
 function checkedAnswer(done: Done): Done {
   if (JSON.stringify(done.body).length <= MAX_ANSWER) return done;
-  throw new Refused(413, "TOO_LARGE", "the answer is too large to be kept for the key", { path: "Idempotency-Key", hint: "fewer results in one request" });
+  throw new Refused(413, "TOO_LARGE", "the answer is too large to be kept for the key", {
+    path: "Idempotency-Key",
+    hint: "fewer results in one request",
+  });
 }
 
 interface State {

@@ -33,19 +33,36 @@ export class RecordJournal<R extends object> {
   #cursor: string;
   #sequence: number;
 
-  private constructor(place: RecordPlace, findings: readonly JournalFinding[], { cursor, sequence, written }: { readonly cursor: string; readonly sequence: number; readonly written: Written }) {
-    [this.#place, this.findings, this.#cursor, this.#sequence, this.#written] = [place, findings, cursor, sequence, written];
+  private constructor(
+    place: RecordPlace,
+    findings: readonly JournalFinding[],
+    { cursor, sequence, written }: { readonly cursor: string; readonly sequence: number; readonly written: Written },
+  ) {
+    [this.#place, this.findings, this.#cursor, this.#sequence, this.#written] = [
+      place,
+      findings,
+      cursor,
+      sequence,
+      written,
+    ];
   }
 
   /** Reads all records. */
-  static async open<R extends object>(place: RecordPlace, { salvage, compact_bytes }: RecordOptions = {}): Promise<{ journal: RecordJournal<R>; records: readonly R[] }> {
+  static async open<R extends object>(
+    place: RecordPlace,
+    { salvage, compact_bytes }: RecordOptions = {},
+  ): Promise<{ journal: RecordJournal<R>; records: readonly R[] }> {
     const { storage, kind, engine } = place;
     const { first, parts, findings: lost = [] } = await storage.load({ salvage: salvage === true });
     refuseDamaged(lost, salvage);
     const sequence = first + parts.length;
     // A line break would make two lines of what was damaged; JSON has none.
     const text = utf8(parts.map((part) => part.replaceAll("\n", " ")).join("\n"));
-    const read = JSON.parse(engine.call((glue) => glue.journal_read(kind, text))) as { records: readonly R[]; cursor: string; findings: readonly JournalFinding[] };
+    const read = JSON.parse(engine.call((glue) => glue.journal_read(kind, text))) as {
+      records: readonly R[];
+      cursor: string;
+      findings: readonly JournalFinding[];
+    };
     refuseDamaged(read.findings, salvage);
     const findings = [...lost, ...read.findings];
     const isWhole = findings.length === 0;

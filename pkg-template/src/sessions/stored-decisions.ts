@@ -32,7 +32,10 @@ interface Snapshot extends DecisionSnapshot {
   /** Absent where it is everything. */
   readonly since?: number;
   readonly revision: number;
-  readonly changed: { readonly decisions: Readonly<Record<string, number>>; readonly edges?: Readonly<Record<string, number>> };
+  readonly changed: {
+    readonly decisions: Readonly<Record<string, number>>;
+    readonly edges?: Readonly<Record<string, number>>;
+  };
   readonly edges: readonly Edge[];
   readonly embeddings?: { readonly made: number; readonly vectors: Readonly<Record<string, string>> };
   readonly tracker?: { readonly keys: readonly Collected[] };
@@ -56,7 +59,15 @@ interface Saved {
 }
 
 /** What a store is before anything is done to it. */
-const NOTHING: Saved = { revision: 0, vectors: 0, fields: new Map([["revision", "0"], ["guardrails", "[]"]]), collected: new Map() };
+const NOTHING: Saved = {
+  revision: 0,
+  vectors: 0,
+  fields: new Map([
+    ["revision", "0"],
+    ["guardrails", "[]"],
+  ]),
+  collected: new Map(),
+};
 
 /**
  * Opens a memory of decisions: reads what is stored of it, or begins a new one. Options are given each time, as functions cannot be
@@ -107,7 +118,13 @@ export class StoredDecisions {
 
   /** @internal */
   constructor(storage: SessionStorage, store: DecisionStore, journal: RecordJournal<Change>, saved: Saved) {
-    [this.#storage, this.store, this.#journal, this.findings, this.#saved] = [storage, store, journal, journal.findings, saved];
+    [this.#storage, this.store, this.#journal, this.findings, this.#saved] = [
+      storage,
+      store,
+      journal,
+      journal.findings,
+      saved,
+    ];
   }
 
   /** How many parts were written in the life of the memory; grows with each save that wrote. */
@@ -142,7 +159,9 @@ export class StoredDecisions {
   }
 
   async #save(wants_whole: boolean): Promise<SavedSession> {
-    const news = (wants_whole ? this.store.export() : this.store.exportSince(this.#saved.revision, { vectors: this.#saved.vectors })) as Snapshot;
+    const news = (
+      wants_whole ? this.store.export() : this.store.exportSince(this.#saved.revision, { vectors: this.#saved.vectors })
+    ) as Snapshot;
     // Something was replaced: what is gone cannot be told.
     const whole = news.since === undefined;
     const saved = savedOf(news);
@@ -155,7 +174,16 @@ export class StoredDecisions {
 }
 
 /** Fields of a snapshot that are told in their own way, or not at all. */
-const TAKEN_APART: readonly string[] = ["format", "version", "since", "changed", "decisions", "edges", "tracker", "embeddings"];
+const TAKEN_APART: readonly string[] = [
+  "format",
+  "version",
+  "since",
+  "changed",
+  "decisions",
+  "edges",
+  "tracker",
+  "embeddings",
+];
 
 /** What is kept of a snapshot besides decisions and edges. */
 function savedOf(snapshot: Snapshot): Saved {
@@ -179,15 +207,20 @@ function changesIn(news: Snapshot, now: Saved, before: Saved): Change[] {
   const changes: Change[] = records.map((decision) => ({ decision, revision: numberOf(decision) }));
   const bySource = new Map<string, Edge[]>();
   for (const edge of edges) bySource.set(edge.source_id, [...(bySource.get(edge.source_id) ?? []), edge]);
-  for (const [source, of] of bySource) changes.push({ edges_of: source, edges: of, revision: changed.edges?.[source] ?? news.revision });
-  for (const [key, value] of different(now.collected, before.collected)) changes.push({ collected: key, value: value as Collected | null });
+  for (const [source, of] of bySource)
+    changes.push({ edges_of: source, edges: of, revision: changed.edges?.[source] ?? news.revision });
+  for (const [key, value] of different(now.collected, before.collected))
+    changes.push({ collected: key, value: value as Collected | null });
   for (const [field, value] of different(now.fields, before.fields)) changes.push({ field, value });
   for (const [id, vector] of Object.entries(embeddings?.vectors ?? {})) changes.push({ vector_of: id, vector });
   return changes;
 }
 
 /** What is another now, and what is gone, as null. */
-function* different(now: ReadonlyMap<string, string>, before: ReadonlyMap<string, string>): Iterable<readonly [string, unknown]> {
+function* different(
+  now: ReadonlyMap<string, string>,
+  before: ReadonlyMap<string, string>,
+): Iterable<readonly [string, unknown]> {
   for (const [name, text] of now) if (before.get(name) !== text) yield [name, JSON.parse(text)];
   for (const name of before.keys()) if (!now.has(name)) yield [name, null];
 }
@@ -196,7 +229,11 @@ function* different(now: ReadonlyMap<string, string>, before: ReadonlyMap<string
 function snapshotOf(changes: readonly Change[]): Snapshot {
   const records = new Map<string, DecisionRecord>();
   const edges = new Map<string, readonly Edge[]>();
-  const [numbers, edgeNumbers, vectors] = [new Map<string, number>(), new Map<string, number>(), new Map<string, string>()];
+  const [numbers, edgeNumbers, vectors] = [
+    new Map<string, number>(),
+    new Map<string, number>(),
+    new Map<string, string>(),
+  ];
   const collected = new Map<string, Collected>();
   const rest = new Map<string, unknown>();
   for (const change of changes) {

@@ -42,7 +42,10 @@ type NamedRecord<V> = { readonly name: string; readonly value: V } | { readonly 
  * console.log(catalog.lint({ pinned: again.toJSON() }).length); // 0
  * ```
  */
-export async function openRecords<V = JsonValue>(storage: SessionStorage, options?: OpenRecordsOptions): Promise<StoredRecords<V>> {
+export async function openRecords<V = JsonValue>(
+  storage: SessionStorage,
+  options?: OpenRecordsOptions,
+): Promise<StoredRecords<V>> {
   const { salvage, compact_bytes, ...others } = fields(options) as OpenRecordsOptions;
   refuseUnknown(others, ["salvage", "compact_bytes"]);
   const place = { storage, kind: "records", engine: context };
@@ -98,7 +101,9 @@ export class StoredRecords<V = JsonValue> {
 
   /** Puts records in, each in place of the one with its name, all or none. */
   assign(records: Readonly<Record<string, V>>): this {
-    const texts = Object.entries(fields(records)).map(([name, value]) => [name, encode(value, `/${name}`, SNAPSHOT)] as const);
+    const texts = Object.entries(fields(records)).map(
+      ([name, value]) => [name, encode(value, `/${name}`, SNAPSHOT)] as const,
+    );
     for (const [name, value] of texts) {
       if (this.#texts.get(name) === value) continue;
       this.#texts.set(name, value);
@@ -141,7 +146,9 @@ export class StoredRecords<V = JsonValue> {
     const names = [...this.#changed];
     if (names.length === 0 && !whole) return { sequence: this.sequence, bytes: 0 };
     const told = whole ? this.names() : names;
-    const records = told.map((name): NamedRecord<V> => (this.#texts.has(name) ? { name, value: this.get(name) as V } : { name, gone: true }));
+    const records = told.map(
+      (name): NamedRecord<V> => (this.#texts.has(name) ? { name, value: this.get(name) as V } : { name, gone: true }),
+    );
     // What changes meanwhile is of the next save.
     this.#changed.clear();
     try {

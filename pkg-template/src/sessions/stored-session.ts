@@ -52,11 +52,20 @@ export interface SavedSession {
  */
 export async function openSession(storage: SessionStorage, options?: OpenSessionOptions): Promise<StoredSession> {
   const { compact_bytes, signal, ...own } = fields(options) as OpenSessionOptions;
-  const { first, parts, findings, blobs, damaged } = await untilAborted(signal, () => readWhole(storage, own.salvage === true));
+  const { first, parts, findings, blobs, damaged } = await untilAborted(signal, () =>
+    readWhole(storage, own.salvage === true),
+  );
   const get_blob = (hash: string): Promise<Uint8Array | undefined> => storage.getBlob(hash);
   if (parts.length === 0) {
     const { salvage: _, ...rest } = own;
-    return new StoredSession(storage, new ContextManager({ ...rest, get_blob }), { first, parts, findings, blobs, damaged, compact_bytes });
+    return new StoredSession(storage, new ContextManager({ ...rest, get_blob }), {
+      first,
+      parts,
+      findings,
+      blobs,
+      damaged,
+      compact_bytes,
+    });
   }
   const manager = ContextManager.restore(parts, { ...own, blobs, get_blob });
   return new StoredSession(storage, manager, { first, parts, findings, blobs, damaged, compact_bytes });
@@ -75,7 +84,8 @@ async function readWhole(storage: SessionStorage, salvage: boolean): Promise<Omi
     const fetched = await fetchAll(storage, hashes);
     if (fetched.blobs.size === hashes.length || attempt === READS) return { ...read, ...fetched };
     const now = await load();
-    if (now.first === read.first && now.parts.length === read.parts.length && now.parts.at(-1) === read.parts.at(-1)) return { ...read, ...fetched };
+    if (now.first === read.first && now.parts.length === read.parts.length && now.parts.at(-1) === read.parts.at(-1))
+      return { ...read, ...fetched };
     read = now;
   }
 }
@@ -131,7 +141,11 @@ export class StoredSession {
   readonly #turns = new InTurn();
 
   /** @internal */
-  constructor(storage: SessionStorage, manager: ContextManager, { first, parts, findings, blobs, damaged, compact_bytes }: Read) {
+  constructor(
+    storage: SessionStorage,
+    manager: ContextManager,
+    { first, parts, findings, blobs, damaged, compact_bytes }: Read,
+  ) {
     this.#storage = storage;
     this.manager = manager;
     const { restored } = manager;
@@ -189,7 +203,12 @@ export class StoredSession {
    * @internal
    */
   async refuseBeyond(max_bytes: number): Promise<void> {
-    if (!this.#storage.record) throw new ContextWeaverError("CALLBACK_FAILED", "the storage has no `record`: it cannot tell what the session takes", { path: "/open" });
+    if (!this.#storage.record)
+      throw new ContextWeaverError(
+        "CALLBACK_FAILED",
+        "the storage has no `record`: it cannot tell what the session takes",
+        { path: "/open" },
+      );
     const { bytes = 0, blob_bytes = 0 } = (await this.#storage.record()) ?? {};
     const { changes, blobs } = this.#export(false);
     const added = blobs.reduce((sum, blob) => sum + (this.#stored.has(blob.hash) ? 0 : blob.size_bytes), 0);
@@ -198,7 +217,11 @@ export class StoredSession {
     const total = bytesOf(this.#export(true).changes) + blob_bytes + added;
     if (total > max_bytes) {
       const hint = "begin another session, with what handoff() tells of this one";
-      throw new ContextWeaverError("QUOTA_EXCEEDED", `the session would take ${total} bytes, the limit is ${max_bytes}`, { hint });
+      throw new ContextWeaverError(
+        "QUOTA_EXCEEDED",
+        `the session would take ${total} bytes, the limit is ${max_bytes}`,
+        { hint },
+      );
     }
     this.#written.condemn();
   }
@@ -218,7 +241,11 @@ export class StoredSession {
     const goesOn = this.#cursor !== undefined;
     const { evicts } = this.manager;
     // What may be evicted is kept by its hash, however small it is.
-    return this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }), ...(evicts && { inline_bytes: 0 }) });
+    return this.manager.exportSince(this.#cursor, {
+      whole,
+      ...(!goesOn && { first: this.#sequence }),
+      ...(evicts && { inline_bytes: 0 }),
+    });
   }
 
   async #save(whole: boolean): Promise<SavedSession> {
@@ -227,7 +254,9 @@ export class StoredSession {
     if (changes.length === 0) return { sequence: this.#sequence, bytes: 0 };
     // Read before anything is awaited: what is exported is the manager of now.
     const kept = new Set(exported.whole ? this.manager.blobHashes() : []);
-    const blobs = exported.blobs.filter(({ hash }) => !this.#stored.has(hash)).map(({ hash, bytes }) => ({ hash, bytes }));
+    const blobs = exported.blobs
+      .filter(({ hash }) => !this.#stored.has(hash))
+      .map(({ hash, bytes }) => ({ hash, bytes }));
     for (const { hash, bytes } of blobs) {
       await this.#storage.putBlob(hash, bytes);
       this.#stored.add(hash);

@@ -13,7 +13,9 @@ const HASH = /^[0-9a-f]{64}$/;
 /** Checks the name of a session. */
 export function idOf(value: unknown): string {
   if (typeof value === "string" && value !== "" && value.length <= MAX_ID && isWellFormed(value)) return value;
-  throw new ContextWeaverError("INVALID_INPUT", `expected the name of a session, a text of 1 to ${MAX_ID} characters`, { path: "/id" });
+  throw new ContextWeaverError("INVALID_INPUT", `expected the name of a session, a text of 1 to ${MAX_ID} characters`, {
+    path: "/id",
+  });
 }
 
 /** Checks the number of a part. */
@@ -30,9 +32,14 @@ export function partsOf(value: unknown): { readonly parts: readonly string[]; re
   for (const [at, part] of given.entries()) {
     const path = `/parts/${at}`;
     if (typeof part !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a part, a text", { path });
-    if (!isWellFormed(part)) throw new ContextWeaverError("INVALID_INPUT", "the part has half of a surrogate pair", { path });
+    if (!isWellFormed(part))
+      throw new ContextWeaverError("INVALID_INPUT", "the part has half of a surrogate pair", { path });
     const size = part.length > MAX_PART ? part.length : utf8(part).length;
-    if (size > MAX_PART) throw new ContextWeaverError("TOO_LARGE", "the part is larger than 1 MiB", { path, hint: "bytes belong in blobs" });
+    if (size > MAX_PART)
+      throw new ContextWeaverError("TOO_LARGE", "the part is larger than 1 MiB", {
+        path,
+        hint: "bytes belong in blobs",
+      });
     bytes += size;
   }
   return { parts: given as string[], bytes };
@@ -53,7 +60,8 @@ export function hashesOf(value: unknown): ReadonlySet<string> {
 
 /** Copies the bytes of a blob. Whoever shares it relies on its name, so it is computed: 16 MiB take some 10 ms. */
 export async function blobOf(hash: string, value: unknown): Promise<Bytes> {
-  if (typeof value === "string") throw new ContextWeaverError("INVALID_INPUT", "expected a Uint8Array, got a string", { path: "/bytes" });
+  if (typeof value === "string")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a Uint8Array, got a string", { path: "/bytes" });
   const bytes = rawBytes(value, "/bytes") as Bytes;
   if ((await sha256(bytes)) === hash) return bytes;
   throw new ContextWeaverError("INVALID_INPUT", "the bytes have another SHA-256 than `hash` says", { path: "/hash" });
@@ -107,5 +115,7 @@ export function timeOf(clock: (() => number) | undefined): number | undefined {
 /** Checks a clock. */
 export function clockOf(value: unknown): (() => number) | undefined {
   if (value === undefined || typeof value === "function") return value as (() => number) | undefined;
-  throw new ContextWeaverError("INVALID_INPUT", "expected a function that returns milliseconds since 1970", { path: "/clock" });
+  throw new ContextWeaverError("INVALID_INPUT", "expected a function that returns milliseconds since 1970", {
+    path: "/clock",
+  });
 }

@@ -11,7 +11,9 @@ import type { BlobStore, SessionStorage, SessionStore } from "./storage-types.js
 
 /** The storage of a Durable Object with SQLite, as far as it is used: `ctx.storage`. */
 export interface DurableStorage {
-  readonly sql: { exec(query: string, ...bindings: (string | number | null)[]): { toArray(): Record<string, unknown>[] } };
+  readonly sql: {
+    exec(query: string, ...bindings: (string | number | null)[]): { toArray(): Record<string, unknown>[] };
+  };
   transactionSync<T>(closure: () => T): T;
   sync(): Promise<void>;
 }
@@ -116,7 +118,10 @@ export function durableObjectStore(storage: DurableStorage, options: DurableObje
 function checked(storage: DurableStorage): DurableStorage {
   const { sql, transactionSync, sync } = (storage ?? {}) as { readonly [Name in keyof DurableStorage]?: unknown };
   if (typeof transactionSync !== "function" || typeof sync !== "function") {
-    throw new ContextWeaverError("INVALID_INPUT", "expected the storage of a Durable Object", { path: "/storage", hint: "ctx.storage" });
+    throw new ContextWeaverError("INVALID_INPUT", "expected the storage of a Durable Object", {
+      path: "/storage",
+      hint: "ctx.storage",
+    });
   }
   try {
     // An object without SQLite throws when it is asked.
@@ -163,7 +168,10 @@ export function r2Blobs(bucket: R2BlobBucket, options?: R2BlobsOptions): BlobSto
   if (typeof prefix !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a text", { path: "/prefix" });
   for (const method of ["put", "get", "delete", "list"] as const) {
     if (typeof (bucket as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
-    throw new ContextWeaverError("INVALID_INPUT", `expected a bucket with \`${method}\``, { path: "/bucket", hint: "a binding to R2, such as env.BUCKET" });
+    throw new ContextWeaverError("INVALID_INPUT", `expected a bucket with \`${method}\``, {
+      path: "/bucket",
+      hint: "a binding to R2, such as env.BUCKET",
+    });
   }
   return {
     put: async (key, bytes) => void (await bucket.put(prefix + key, bytes)),
@@ -172,7 +180,8 @@ export function r2Blobs(bucket: R2BlobBucket, options?: R2BlobsOptions): BlobSto
       return found ? new Uint8Array(await found.arrayBuffer()) : undefined;
     },
     delete: async (keys) => {
-      for (let at = 0; at < keys.length; at += MOST_KEYS) await bucket.delete(keys.slice(at, at + MOST_KEYS).map((key) => prefix + key));
+      for (let at = 0; at < keys.length; at += MOST_KEYS)
+        await bucket.delete(keys.slice(at, at + MOST_KEYS).map((key) => prefix + key));
     },
     list: async (begin) => {
       const keys: string[] = [];

@@ -76,7 +76,8 @@ export class FileAccess {
   /** Refuses what stands in the place of a folder. */
   async expectFolder(path: string): Promise<void> {
     const found = await unless("ENOENT", async () => this.#fs.lstat?.(path));
-    if (found && !found.isDirectory()) throw found.isSymbolicLink() ? isLink(path) : Object.assign(new Error("not a directory"), { code: "ENOTDIR" });
+    if (found && !found.isDirectory())
+      throw found.isSymbolicLink() ? isLink(path) : Object.assign(new Error("not a directory"), { code: "ENOTDIR" });
   }
 
   async size(path: string): Promise<number> {
@@ -132,7 +133,10 @@ export class FileAccess {
 function isLink(path: string, cause?: unknown): ContextWeaverError {
   const name = /[^/]*$/.exec(path)?.[0] ?? "";
   const what = /^[0-9a-f]{64}|^journal$|^blobs$/.test(name) ? `\`${name}\`` : "the session's folder";
-  return new ContextWeaverError("UNSUPPORTED", `${what} is a symbolic link, which a store does not follow`, { cause, hint: "give the directory where the files are" });
+  return new ContextWeaverError("UNSUPPORTED", `${what} is a symbolic link, which a store does not follow`, {
+    cause,
+    hint: "give the directory where the files are",
+  });
 }
 
 /** Reads a file from a position to its end, or some bytes of it. */

@@ -134,5 +134,8 @@ export class FileBlobs {
 }
 
 function isDamaged(hash: string, how: string, cause?: unknown): ContextWeaverError {
-  return new ContextWeaverError("DECODE_FAILED", `the file of the blob ${hash} is damaged: ${how}`, { path: "/hash", cause });
+  return new ContextWeaverError("DECODE_FAILED", `the file of the blob ${hash} is damaged: ${how}`, {
+    path: "/hash",
+    cause,
+  });
 }

@@ -82,7 +82,9 @@ export class FileSessions implements SessionEngine {
     for (const name of await this.#files.names(this.#directory)) {
       if (name.startsWith(REMOVED)) continue;
       // A link is no session of this store.
-      const stored = await unless("UNSUPPORTED", () => this.#recordOf(`${this.#directory}/${name}`, /^s-(.*)$/.exec(name)?.[1]));
+      const stored = await unless("UNSUPPORTED", () =>
+        this.#recordOf(`${this.#directory}/${name}`, /^s-(.*)$/.exec(name)?.[1]),
+      );
       if (stored) found.push(stored);
     }
     return found;
@@ -108,7 +110,13 @@ export class FileSessions implements SessionEngine {
 
   /** Runs a call on a session when those before it have ended. */
   #inTurn<T>(id: string, run: (session: Opened) => Promise<T>): Promise<T> {
-    const session = this.#opened.get(id) ?? { id, journal: undefined, durable: undefined, blobs: undefined, last: Promise.resolve() };
+    const session = this.#opened.get(id) ?? {
+      id,
+      journal: undefined,
+      durable: undefined,
+      blobs: undefined,
+      last: Promise.resolve(),
+    };
     this.#opened.set(id, session);
     const running = session.last.then(() => run(session));
     const end = (): void => {
@@ -141,7 +149,9 @@ export class FileSessions implements SessionEngine {
     session.journal = journal;
     if (!salvage) refuse(journal);
     const first = endOf(journal) - parts.length;
-    return journal && journal.damage.length > 0 ? { first, parts, findings: journal.damage.map(findingOf) } : { first, parts };
+    return journal && journal.damage.length > 0
+      ? { first, parts, findings: journal.damage.map(findingOf) }
+      : { first, parts };
   }
 
   append(id: string, first: number, { parts }: CheckedParts): Promise<void> {
@@ -202,12 +212,18 @@ export class FileSessions implements SessionEngine {
   }
 
   /** Ends a journal by the name of the one that follows. */
-  async #end(folder: string, file: StorageFile, journal: Journal, line: Line & { readonly moved: string }): Promise<Journal> {
+  async #end(
+    folder: string,
+    file: StorageFile,
+    journal: Journal,
+    line: Line & { readonly moved: string },
+  ): Promise<Journal> {
     try {
       return await this.#add(file, journal, line);
     } catch (error) {
       // The line does not count; after another error it may yet come to count.
-      if (ContextWeaverError.is(error) && error.code === "CONFLICT") await this.#files.remove(`${folder}/${line.moved}`);
+      if (ContextWeaverError.is(error) && error.code === "CONFLICT")
+        await this.#files.remove(`${folder}/${line.moved}`);
       throw error;
     }
   }
@@ -221,9 +237,16 @@ export class FileSessions implements SessionEngine {
         const header = session.journal?.header;
         // What it was written to may be gone: another process ended the journal, or the session.
         const codes = attempt < PUTS ? "ENOENT" : "none";
-        const isPut = header && (await unless(codes, async () => (await this.#blobs.put(`${folder}/${BLOBS}`, hash, bytes, header), true)));
+        const isPut =
+          header &&
+          (await unless(codes, async () => (await this.#blobs.put(`${folder}/${BLOBS}`, hash, bytes, header), true)));
         if (isPut && (await this.#current(session))?.header?.journal === header.journal) break;
-        if (attempt === PUTS) throw new ContextWeaverError("CONFLICT", "others compacted the session again and again while the blob was stored", { path: "/hash", hint: "load the session again" });
+        if (attempt === PUTS)
+          throw new ContextWeaverError(
+            "CONFLICT",
+            "others compacted the session again and again while the blob was stored",
+            { path: "/hash", hint: "load the session again" },
+          );
       }
       session.blobs = undefined;
     });
@@ -244,7 +267,9 @@ export class FileSessions implements SessionEngine {
   /** What is known of the journal, with what others wrote since; nothing where there is none. */
   async #current(session: Opened): Promise<Journal | undefined> {
     const folder = await this.#folder(session.id);
-    session.journal = await unless("ENOENT", () => this.#withJournal(folder, "r", (file, gone) => this.#read(file, session.journal, gone)));
+    session.journal = await unless("ENOENT", () =>
+      this.#withJournal(folder, "r", (file, gone) => this.#read(file, session.journal, gone)),
+    );
     return session.journal;
   }
 
@@ -319,7 +344,11 @@ export class FileSessions implements SessionEngine {
       if (by === line.by) isOurs = true;
     });
     if (isOurs) return after;
-    throw new ContextWeaverError("CONFLICT", "somebody else wrote at the same time", { path: "/first", hint: "load the session again", details: { next: endOf(after) } });
+    throw new ContextWeaverError("CONFLICT", "somebody else wrote at the same time", {
+      path: "/first",
+      hint: "load the session again",
+      details: { next: endOf(after) },
+    });
   }
 
   /**

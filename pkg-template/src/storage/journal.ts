@@ -74,7 +74,17 @@ export type Tell = (line: Line, damage?: Damage) => void;
 
 /** A journal of which nothing was read yet. */
 export function unread(head: Uint8Array): Journal {
-  return { head, header: undefined, offset: 0, next: 0, moved: undefined, lost: 0, guessed: 0, damage: [], held: new Map() };
+  return {
+    head,
+    header: undefined,
+    offset: 0,
+    next: 0,
+    moved: undefined,
+    lost: 0,
+    guessed: 0,
+    damage: [],
+    held: new Map(),
+  };
 }
 
 /** A copy, to be read on. */
@@ -275,7 +285,9 @@ export class Lines {
   #whole(line: Uint8Array): Header | Line | undefined {
     const json = line.subarray(CHECKSUM + 1);
     if (json.length === 0 || line[CHECKSUM] !== SPACE) return undefined;
-    return decoder.decode(line.subarray(0, CHECKSUM)) === this.#checksum(json) ? (JSON.parse(decoder.decode(json)) as Header | Line) : undefined;
+    return decoder.decode(line.subarray(0, CHECKSUM)) === this.#checksum(json)
+      ? (JSON.parse(decoder.decode(json)) as Header | Line)
+      : undefined;
   }
 
   #checksum(json: Uint8Array): string {

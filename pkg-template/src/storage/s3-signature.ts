@@ -33,11 +33,18 @@ export function encoded(text: string): string {
 /** The query of an address, in the order in which it is signed. */
 export function queryOf(query: Readonly<Record<string, string>>): string {
   // Sorted as encoded, which is ASCII: the order of code units is that of bytes.
-  return Object.entries(query).map(([key, value]) => `${encoded(key)}=${encoded(value)}`).sort().join("&");
+  return Object.entries(query)
+    .map(([key, value]) => `${encoded(key)}=${encoded(value)}`)
+    .sort()
+    .join("&");
 }
 
 /** The headers of a request, signed; `host` is set by whoever sends it. `now` is in milliseconds since 1970. */
-export async function signed(request: S3Request, { access_key_id, secret_access_key, session_token, region }: S3Credentials, now: number): Promise<Record<string, string>> {
+export async function signed(
+  request: S3Request,
+  { access_key_id, secret_access_key, session_token, region }: S3Credentials,
+  now: number,
+): Promise<Record<string, string>> {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, "");
   const day = time.slice(0, 8);
   const hash = await sha256(request.body);
@@ -47,15 +54,28 @@ export async function signed(request: S3Request, { access_key_id, secret_access_
     "x-amz-date": time,
     ...(session_token !== undefined && { "x-amz-security-token": session_token }),
   };
-  const lines = Object.entries({ ...headers, host: request.host }).map(([name, value]) => [name, value.trim().replace(/ +/g, " ")] as const);
+  const lines = Object.entries({ ...headers, host: request.host }).map(
+    ([name, value]) => [name, value.trim().replace(/ +/g, " ")] as const,
+  );
   lines.sort(([one], [other]) => (one < other ? -1 : 1));
   const names = lines.map(([name]) => name).join(";");
-  const canonical = [request.method, request.path, queryOf(request.query), ...lines.map(([name, value]) => `${name}:${value}`), "", names, hash].join("\n");
+  const canonical = [
+    request.method,
+    request.path,
+    queryOf(request.query),
+    ...lines.map(([name, value]) => `${name}:${value}`),
+    "",
+    names,
+    hash,
+  ].join("\n");
   const scope = `${day}/${region}/s3/aws4_request`;
   let key: Bytes = bytesOf(`AWS4${secret_access_key}`);
   for (const part of [day, region, "s3", "aws4_request"]) key = await hmac(key, part);
   const signature = hex(await hmac(key, [ALGORITHM, time, scope, await sha256(bytesOf(canonical))].join("\n")));
-  return { ...headers, authorization: `${ALGORITHM} Credential=${access_key_id}/${scope},SignedHeaders=${names},Signature=${signature}` };
+  return {
+    ...headers,
+    authorization: `${ALGORITHM} Credential=${access_key_id}/${scope},SignedHeaders=${names},Signature=${signature}`,
+  };
 }
 
 function bytesOf(text: string): Bytes {

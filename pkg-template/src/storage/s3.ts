@@ -73,18 +73,39 @@ const OPTIONAL = ["session_token", "prefix", "fetch", "clock"] as const;
  */
 export function s3Blobs(options: S3BlobsOptions): BlobStore {
   const given = fields(options);
-  refuseUnknown(Object.fromEntries(Object.entries(given).filter(([name]) => !([...REQUIRED, ...OPTIONAL] as readonly string[]).includes(name))), [...REQUIRED, ...OPTIONAL]);
+  refuseUnknown(
+    Object.fromEntries(
+      Object.entries(given).filter(([name]) => !([...REQUIRED, ...OPTIONAL] as readonly string[]).includes(name)),
+    ),
+    [...REQUIRED, ...OPTIONAL],
+  );
   for (const name of REQUIRED) {
-    if (given[name] === undefined) throw new ContextWeaverError("MISSING_FIELD", `missing field \`${name}\``, { path: `/${name}` });
+    if (given[name] === undefined)
+      throw new ContextWeaverError("MISSING_FIELD", `missing field \`${name}\``, { path: `/${name}` });
   }
   for (const name of [...REQUIRED, "session_token", "prefix"] as const) textOf(given[name], name);
   const { fetch: request, clock } = given;
-  if (request !== undefined && typeof request !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function such as `fetch`", { path: "/fetch" });
-  const { prefix = "", bucket, access_key_id, secret_access_key, session_token, region } = given as unknown as S3BlobsOptions;
+  if (request !== undefined && typeof request !== "function")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a function such as `fetch`", { path: "/fetch" });
+  const {
+    prefix = "",
+    bucket,
+    access_key_id,
+    secret_access_key,
+    session_token,
+    region,
+  } = given as unknown as S3BlobsOptions;
   const tellTime = clockOf(clock) ?? Date.now;
   // Looked up with each request, as whoever observes requests replaces it.
   const by = (request as S3Fetch | undefined) ?? ((address, init) => fetch(address, init));
-  return new S3Blobs(endpointOf(given["endpoint"] as string), bucket, prefix, { access_key_id, secret_access_key, session_token, region }, by, tellTime);
+  return new S3Blobs(
+    endpointOf(given["endpoint"] as string),
+    bucket,
+    prefix,
+    { access_key_id, secret_access_key, session_token, region },
+    by,
+    tellTime,
+  );
 }
 
 function textOf(value: unknown, name: string): void {
@@ -103,9 +124,18 @@ function endpointOf(endpoint: string): URL {
     // The cause would quote it, and with it what somebody wrote for a name and password.
     throw new ContextWeaverError("INVALID_INPUT", "expected the address of a service", { path: "/endpoint", hint });
   }
-  const isPlain = /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  const isPlain =
+    /^https?:$/.test(url.protocol) &&
+    url.username === "" &&
+    url.password === "" &&
+    url.search === "" &&
+    url.hash === "";
   if (isPlain) return url;
-  throw new ContextWeaverError("INVALID_INPUT", "expected an address of http or https without name, password and query", { path: "/endpoint", hint });
+  throw new ContextWeaverError(
+    "INVALID_INPUT",
+    "expected an address of http or https without name, password and query",
+    { path: "/endpoint", hint },
+  );
 }
 
 class S3Blobs implements BlobStore {
@@ -116,8 +146,22 @@ class S3Blobs implements BlobStore {
   readonly #fetch: S3Fetch;
   readonly #clock: () => number;
 
-  constructor(endpoint: URL, bucket: string, prefix: string, credentials: S3Credentials, by: S3Fetch, clock: () => number) {
-    [this.#endpoint, this.#bucket, this.#prefix, this.#credentials, this.#fetch, this.#clock] = [endpoint, bucket, prefix, credentials, by, clock];
+  constructor(
+    endpoint: URL,
+    bucket: string,
+    prefix: string,
+    credentials: S3Credentials,
+    by: S3Fetch,
+    clock: () => number,
+  ) {
+    [this.#endpoint, this.#bucket, this.#prefix, this.#credentials, this.#fetch, this.#clock] = [
+      endpoint,
+      bucket,
+      prefix,
+      credentials,
+      by,
+      clock,
+    ];
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
@@ -132,7 +176,9 @@ class S3Blobs implements BlobStore {
   async delete(keys: readonly string[]): Promise<void> {
     const paths = keys.map((key) => this.#path(key));
     for (let at = 0; at < paths.length; at += AT_ONCE) {
-      await Promise.all(paths.slice(at, at + AT_ONCE).map((path) => this.#ask("DELETE", path, {}, undefined, "NoSuchKey")));
+      await Promise.all(
+        paths.slice(at, at + AT_ONCE).map((path) => this.#ask("DELETE", path, {}, undefined, "NoSuchKey")),
+      );
     }
   }
 
@@ -140,7 +186,12 @@ class S3Blobs implements BlobStore {
     const keys: string[] = [];
     let after: string | undefined;
     do {
-      const query = { "list-type": "2", "encoding-type": "url", prefix: this.#prefix + prefix, ...(after !== undefined && { "continuation-token": after }) };
+      const query = {
+        "list-type": "2",
+        "encoding-type": "url",
+        prefix: this.#prefix + prefix,
+        ...(after !== undefined && { "continuation-token": after }),
+      };
       const page = (await (await this.#ask("GET", this.#path(), query))?.text()) ?? "";
       // Some services do not encode.
       const isEncoded = /<EncodingType>url<\/EncodingType>/.test(page);
@@ -167,13 +218,23 @@ class S3Blobs implements BlobStore {
   }
 
   /** Makes a request, again if need be. Nothing where the service answers by this code of its own. */
-  async #ask(method: string, path: string, query: Readonly<Record<string, string>>, body?: Bytes, absent?: string): Promise<S3Response | undefined> {
+  async #ask(
+    method: string,
+    path: string,
+    query: Readonly<Record<string, string>>,
+    body?: Bytes,
+    absent?: string,
+  ): Promise<S3Response | undefined> {
     const { origin, host } = this.#endpoint;
     // A runtime's own refuses to be called as a method of something else.
     const request = this.#fetch;
     const address = `${origin}${path}${Object.keys(query).length > 0 ? `?${queryOf(query)}` : ""}`;
     for (let attempt = 1; ; attempt += 1) {
-      const headers = await signed({ method, host, path, query, headers: {}, body: body ?? new Uint8Array() }, this.#credentials, timeOf(this.#clock) as number);
+      const headers = await signed(
+        { method, host, path, query, headers: {}, body: body ?? new Uint8Array() },
+        this.#credentials,
+        timeOf(this.#clock) as number,
+      );
       let response: S3Response;
       try {
         response = await request(address, { method, headers, redirect: "manual", ...(body && { body }) });
@@ -182,7 +243,11 @@ class S3Blobs implements BlobStore {
           await wait(attempt, null);
           continue;
         }
-        throw new ContextWeaverError("CALLBACK_FAILED", "the service of blobs cannot be reached", { hint: "look at `cause`", details: { attempts: attempt }, cause });
+        throw new ContextWeaverError("CALLBACK_FAILED", "the service of blobs cannot be reached", {
+          hint: "look at `cause`",
+          details: { attempts: attempt },
+          cause,
+        });
       }
       const { status } = response;
       if (status >= 200 && status < 300) {
@@ -197,7 +262,11 @@ class S3Blobs implements BlobStore {
         continue;
       }
       const details = { status, attempts: attempt, ...(code !== undefined && { code }) };
-      throw new ContextWeaverError("CALLBACK_FAILED", `the service of blobs answered ${status}${code === undefined ? "" : ` (${code})`}`, { hint: hintFor(status), details });
+      throw new ContextWeaverError(
+        "CALLBACK_FAILED",
+        `the service of blobs answered ${status}${code === undefined ? "" : ` (${code})`}`,
+        { hint: hintFor(status), details },
+      );
     }
   }
 }
@@ -211,7 +280,9 @@ function hintFor(status: number): string | undefined {
 async function wait(attempt: number, after: string | null): Promise<void> {
   const asked = Number(after ?? NaN) * 1_000;
   const own = FIRST_WAIT * 2 ** (attempt - 1) * (0.5 + Math.random() / 2);
-  await new Promise<void>((done) => setTimeout(done, Math.min(LONGEST_WAIT, Number.isFinite(asked) && asked > own ? asked : own)));
+  await new Promise<void>((done) =>
+    setTimeout(done, Math.min(LONGEST_WAIT, Number.isFinite(asked) && asked > own ? asked : own)),
+  );
 }
 
 /** The characters that XML writes in another way. */

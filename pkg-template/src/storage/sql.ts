@@ -50,7 +50,12 @@ const RECORDS = `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextwea
   FROM contextweaver_sessions s`;
 
 function recordOf({ id, bytes, blob_bytes, written_at }: Readonly<Record<string, unknown>>): SessionRecord {
-  return { id: String(id), bytes: Number(bytes), blob_bytes: Number(blob_bytes ?? 0), ...(written_at !== null && { written_at: Number(written_at) }) };
+  return {
+    id: String(id),
+    bytes: Number(bytes),
+    blob_bytes: Number(blob_bytes ?? 0),
+    ...(written_at !== null && { written_at: Number(written_at) }),
+  };
 }
 
 /** The tables of a database. */
@@ -69,7 +74,11 @@ export class SqlSessions implements SessionEngine {
       if (!meta) sql.run("INSERT INTO contextweaver_meta (version) VALUES (?)", VERSION);
       else if (Number(meta["version"]) !== VERSION) {
         const hint = "read it with the version of this package that wrote it";
-        throw new ContextWeaverError("SNAPSHOT_VERSION", `the tables have version ${Number(meta["version"])}, expected ${VERSION}`, { hint });
+        throw new ContextWeaverError(
+          "SNAPSHOT_VERSION",
+          `the tables have version ${Number(meta["version"])}, expected ${VERSION}`,
+          { hint },
+        );
       }
     });
   }
@@ -130,9 +139,19 @@ export class SqlSessions implements SessionEngine {
         this.#release(id, session, blobs);
       }
       for (const [at, part] of parts.entries()) {
-        this.#sql.run("INSERT INTO contextweaver_parts (session, sequence, part) VALUES (?, ?, ?)", session, first + at, part);
+        this.#sql.run(
+          "INSERT INTO contextweaver_parts (session, sequence, part) VALUES (?, ?, ?)",
+          session,
+          first + at,
+          part,
+        );
       }
-      this.#sql.run("UPDATE contextweaver_sessions SET next = next + ?, bytes = bytes + ? WHERE session = ?", parts.length, bytes, session);
+      this.#sql.run(
+        "UPDATE contextweaver_sessions SET next = next + ?, bytes = bytes + ? WHERE session = ?",
+        parts.length,
+        bytes,
+        session,
+      );
     });
     if (blobs) {
       // What cannot be removed now is left to the next compaction: the parts are compacted already.
@@ -144,14 +163,16 @@ export class SqlSessions implements SessionEngine {
   async putBlob(id: string, hash: string, bytes: Uint8Array): Promise<void> {
     const written_at = timeOf(this.clock) ?? null;
     const refer = (key: string | null): void => {
-      const query = "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT (session, hash) DO UPDATE SET size = excluded.size, key = excluded.key";
+      const query =
+        "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT (session, hash) DO UPDATE SET size = excluded.size, key = excluded.key";
       this.#sql.run(query, this.#opened(id, written_at), hash, bytes.length, key);
     };
     if (this.#blobs) await this.#upload(this.#blobs, id, hash, bytes, refer);
     else {
       this.#sql.transaction(() => {
         // Bytes that are damaged, or gone, are mended. No bytes at all are NULL to some drivers.
-        const query = "INSERT INTO contextweaver_bytes (hash, bytes) VALUES (?, coalesce(?, x'')) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes";
+        const query =
+          "INSERT INTO contextweaver_bytes (hash, bytes) VALUES (?, coalesce(?, x'')) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes";
         this.#sql.run(query, hash, bytes);
         if (!this.#row(id, hash)) refer(null);
       });
@@ -163,7 +184,13 @@ export class SqlSessions implements SessionEngine {
    * Stores bytes elsewhere. The key is new each time and noted before it is used: removing an old blob can never meet a new one of
    * the same hash, and what an upload leaves that was cut short is found.
    */
-  async #upload(blobs: BlobStore, id: string, hash: string, bytes: Uint8Array, refer: (key: string) => void): Promise<void> {
+  async #upload(
+    blobs: BlobStore,
+    id: string,
+    hash: string,
+    bytes: Uint8Array,
+    refer: (key: string) => void,
+  ): Promise<void> {
     const damaged = new Set<unknown>();
     for (let attempt = 0; attempt < UPLOADS; attempt += 1) {
       const known = this.#row(id, hash)?.["key"];
@@ -183,7 +210,10 @@ export class SqlSessions implements SessionEngine {
       }
     }
     const hint = "one process at a time should write to a session";
-    throw new ContextWeaverError("CONFLICT", "the blob was removed again and again while it was stored", { path: "/hash", hint });
+    throw new ContextWeaverError("CONFLICT", "the blob was removed again and again while it was stored", {
+      path: "/hash",
+      hint,
+    });
   }
 
   /** Refers to an upload that is done, in place of one that is damaged; not to one that another process took for a rest and removes. */
@@ -193,11 +223,16 @@ export class SqlSessions implements SessionEngine {
     if (typeof known === "string" && !damaged.has(known)) return true;
     if (this.#sql.all("DELETE FROM contextweaver_loose WHERE key = ? AND is_swept = 0 RETURNING key", key).length > 0) {
       refer(key);
-      if (typeof known === "string") this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", known, id);
+      if (typeof known === "string")
+        this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", known, id);
       return true;
     }
     // It may have been removed before it was there.
-    this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1) ON CONFLICT DO NOTHING", key, id);
+    this.#sql.run(
+      "INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1) ON CONFLICT DO NOTHING",
+      key,
+      id,
+    );
     return false;
   }
 
@@ -221,7 +256,8 @@ export class SqlSessions implements SessionEngine {
   }
 
   #row(id: string, hash: string): Readonly<Record<string, unknown>> | undefined {
-    const query = "SELECT key FROM contextweaver_blobs WHERE session = (SELECT session FROM contextweaver_sessions WHERE id = ?) AND hash = ?";
+    const query =
+      "SELECT key FROM contextweaver_blobs WHERE session = (SELECT session FROM contextweaver_sessions WHERE id = ?) AND hash = ?";
     return this.#sql.all(query, id, hash)[0];
   }
 
@@ -238,9 +274,11 @@ export class SqlSessions implements SessionEngine {
       const [hash, key] = [String(row["hash"]), row["key"]];
       if (except.has(hash)) continue;
       this.#sql.run("DELETE FROM contextweaver_blobs WHERE session = ? AND hash = ?", session, hash);
-      if (typeof key === "string") this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", key, id);
+      if (typeof key === "string")
+        this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", key, id);
       else {
-        const unused = "DELETE FROM contextweaver_bytes WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM contextweaver_blobs b WHERE b.hash = contextweaver_bytes.hash)";
+        const unused =
+          "DELETE FROM contextweaver_bytes WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM contextweaver_blobs b WHERE b.hash = contextweaver_bytes.hash)";
         this.#sql.run(unused, hash);
       }
     }
@@ -249,14 +287,18 @@ export class SqlSessions implements SessionEngine {
   /** Removes the loose blobs of a session. They are marked first, so that no upload counts on what is being removed. */
   async #sweep(id: string): Promise<void> {
     if (!this.#blobs) return;
-    const query = "UPDATE contextweaver_loose SET is_swept = 1 WHERE id = ? AND key NOT IN (SELECT value FROM json_each(?)) RETURNING key";
+    const query =
+      "UPDATE contextweaver_loose SET is_swept = 1 WHERE id = ? AND key NOT IN (SELECT value FROM json_each(?)) RETURNING key";
     const keys = this.#sql.all(query, id, JSON.stringify([...this.#uploading])).map(({ key }) => String(key));
     if (keys.length === 0) return;
     await this.#sql.settled();
     // Before the rows, so that none is forgotten.
     await this.#blobs.delete(keys);
     for (let at = 0; at < keys.length; at += KEYS) {
-      this.#sql.run("DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))", JSON.stringify(keys.slice(at, at + KEYS)));
+      this.#sql.run(
+        "DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))",
+        JSON.stringify(keys.slice(at, at + KEYS)),
+      );
     }
   }
 }

@@ -66,9 +66,13 @@ export function sqliteStore(database: SqliteDatabase, options?: SqliteStoreOptio
   for (const method of ["exec", "prepare"] as const) {
     if (typeof (database as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
     const hint = "a DatabaseSync of node:sqlite, a Database of bun:sqlite, or one of better-sqlite3";
-    throw new ContextWeaverError("INVALID_INPUT", `expected an open database with \`${method}\``, { path: "/database", hint });
+    throw new ContextWeaverError("INVALID_INPUT", `expected an open database with \`${method}\``, {
+      path: "/database",
+      hint,
+    });
   }
-  if (typeof configure !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/configure" });
+  if (typeof configure !== "boolean")
+    throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/configure" });
   const tellTime = clockOf(clock);
   const elsewhere = blobs === undefined ? undefined : blobStoreOf(blobs);
   if (configure) {

@@ -109,11 +109,19 @@ function salvageOf(options: unknown): boolean {
   throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
 }
 
-function boundsOf(options: unknown): { idle_ms: number; max_sessions: number; max_bytes: number; now: number | undefined } {
+function boundsOf(options: unknown): {
+  idle_ms: number;
+  max_sessions: number;
+  max_bytes: number;
+  now: number | undefined;
+} {
   const { idle_ms, max_sessions, max_bytes, now, ...others } = fields(options);
   refuseUnknown(others, ["idle_ms", "max_sessions", "max_bytes", "now"]);
   if (idle_ms === undefined && max_sessions === undefined && max_bytes === undefined) {
-    throw new ContextWeaverError("MISSING_FIELD", "missing field `idle_ms`", { path: "/idle_ms", hint: "idle_ms, max_sessions or max_bytes: what may stay" });
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `idle_ms`", {
+      path: "/idle_ms",
+      hint: "idle_ms, max_sessions or max_bytes: what may stay",
+    });
   }
   return {
     idle_ms: boundOf(idle_ms, "/idle_ms"),

@@ -27,7 +27,11 @@ export function injectTraceContext<Context, Meta extends object>(
  * Reads the context that the `_meta` of a request names, for `context.with` or as the parent of a span; without one it is the active
  * context. The other side wrote it: only the keys of the protocol are read, and none that is too long.
  */
-export function extractTraceContext<Context>(api: OtelApi<Context>, meta: unknown, options: TraceContextOptions = {}): Context {
+export function extractTraceContext<Context>(
+  api: OtelApi<Context>,
+  meta: unknown,
+  options: TraceContextOptions = {},
+): Context {
   const active = api.context.active();
   let found = active;
   quietly(() => (found = api.propagation.extract(active, crossing(meta, options))));

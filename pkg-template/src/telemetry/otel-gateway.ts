@@ -1,5 +1,12 @@
 // Spans and metrics of a gateway, by its hooks.
-import type { GatewayCallCompleted, GatewayCallRef, GatewayCallStarted, GatewayHooks, UpstreamRequestCompleted, UpstreamRequestStarted } from "../gateway/hook-types.js";
+import type {
+  GatewayCallCompleted,
+  GatewayCallRef,
+  GatewayCallStarted,
+  GatewayHooks,
+  UpstreamRequestCompleted,
+  UpstreamRequestStarted,
+} from "../gateway/hook-types.js";
 import { crossing, extractTraceContext } from "./otel-context.js";
 import { CLIENT, ERROR, SERVER, ofMcp } from "./otel-types.js";
 import type { OtelMeter, OtelOptions, OtelSpan, OtelTraceApi, OtelTracer, OtelValue } from "./otel-types.js";
@@ -27,7 +34,8 @@ export function otelGateway<Context>(tracer: OtelTracer, options: OtelGatewayOpt
   const metrics = meter && gatewayMetricsOf(meter);
   const calls = new Map<number, { readonly span: OtelSpan; readonly context: Context }>();
   const requests = new Map<string, OtelSpan>();
-  const requestKey = ({ call, attempt }: UpstreamRequestStarted | UpstreamRequestCompleted): string => `${call}:${attempt}`;
+  const requestKey = ({ call, attempt }: UpstreamRequestStarted | UpstreamRequestCompleted): string =>
+    `${call}:${attempt}`;
   return {
     gateway_call_started(event) {
       const parent = extractTraceContext(api, event.trace);
@@ -66,9 +74,18 @@ export function otelGateway<Context>(tracer: OtelTracer, options: OtelGatewayOpt
 
 function gatewayMetricsOf(meter: OtelMeter) {
   return {
-    serverSeconds: meter.createHistogram("mcp.server.operation.duration", { unit: "s", description: "Time that calls of clients take." }),
-    clientSeconds: meter.createHistogram("mcp.client.operation.duration", { unit: "s", description: "Time that requests to servers take." }),
-    saved: meter.createCounter("contextweaver.saved_tokens", { unit: "{token}", description: "Tokens of results that clients did not get." }),
+    serverSeconds: meter.createHistogram("mcp.server.operation.duration", {
+      unit: "s",
+      description: "Time that calls of clients take.",
+    }),
+    clientSeconds: meter.createHistogram("mcp.client.operation.duration", {
+      unit: "s",
+      description: "Time that requests to servers take.",
+    }),
+    saved: meter.createCounter("contextweaver.saved_tokens", {
+      unit: "{token}",
+      description: "Tokens of results that clients did not get.",
+    }),
   };
 }
 
@@ -106,7 +123,14 @@ function ofRequest(event: UpstreamRequestStarted | UpstreamRequestCompleted): Re
 }
 
 /** What is known of a call at its end alone. */
-function ofOutcome({ server, attempts, cache_hit, is_digested, tokens, shown_tokens }: GatewayCallCompleted): Record<string, OtelValue> {
+function ofOutcome({
+  server,
+  attempts,
+  cache_hit,
+  is_digested,
+  tokens,
+  shown_tokens,
+}: GatewayCallCompleted): Record<string, OtelValue> {
   return {
     ...(server !== undefined && { "contextweaver.server": server }),
     "contextweaver.attempts": attempts,

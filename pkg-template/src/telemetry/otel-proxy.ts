@@ -13,10 +13,17 @@ export interface OtelProxyOptions<Context> {
 }
 
 /** Names of providers in the conventions. */
-const PROVIDERS: Readonly<Record<ModelCallCompleted["provider"], string>> = { openai: "openai", anthropic: "anthropic", gemini: "gcp.gemini" };
+const PROVIDERS: Readonly<Record<ModelCallCompleted["provider"], string>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  gemini: "gcp.gemini",
+};
 
 /** Makes the hook that tells a tracer of the calls of models. */
-export function modelCallHook<Context>(tracer: OtelTracer, { api, meter }: OtelProxyOptions<Context>): Required<Pick<ProxyHooks, "model_call_completed">> {
+export function modelCallHook<Context>(
+  tracer: OtelTracer,
+  { api, meter }: OtelProxyOptions<Context>,
+): Required<Pick<ProxyHooks, "model_call_completed">> {
   const metrics = meter && metricsOf(meter);
   return {
     model_call_completed(event) {
@@ -24,11 +31,18 @@ export function modelCallHook<Context>(tracer: OtelTracer, { api, meter }: OtelP
       const about = aboutCall(event);
       const failed = error_type === undefined ? {} : { "error.type": error_type };
       const attributes = { ...about, ...ofCall(event), ...failed };
-      const span = tracer.startSpan(nameOf(event), { kind: CLIENT, startTime: at_ms, attributes }, api && extractTraceContext(api, trace));
+      const span = tracer.startSpan(
+        nameOf(event),
+        { kind: CLIENT, startTime: at_ms, attributes },
+        api && extractTraceContext(api, trace),
+      );
       if (error_type !== undefined) span.setStatus({ code: ERROR });
       span.end();
       metrics?.seconds.record(duration_ms / 1000, { ...about, ...failed });
-      for (const [type, count] of [["input", usage.input_tokens], ["output", usage.output_tokens]] as const) {
+      for (const [type, count] of [
+        ["input", usage.input_tokens],
+        ["output", usage.output_tokens],
+      ] as const) {
         if (count !== undefined) metrics?.tokens.record(count, { ...about, "gen_ai.token.type": type });
       }
       if (tokens_without > tokens) metrics?.saved.add(tokens_without - tokens, about);
@@ -38,9 +52,18 @@ export function modelCallHook<Context>(tracer: OtelTracer, { api, meter }: OtelP
 
 function metricsOf(meter: OtelMeter) {
   return {
-    seconds: meter.createHistogram("gen_ai.client.operation.duration", { unit: "s", description: "Time that calls of models take." }),
-    tokens: meter.createHistogram("gen_ai.client.token.usage", { unit: "{token}", description: "Tokens of calls of models, as providers count them." }),
-    saved: meter.createCounter("contextweaver.saved_tokens", { unit: "{token}", description: "Tokens of conversations that were not sent." }),
+    seconds: meter.createHistogram("gen_ai.client.operation.duration", {
+      unit: "s",
+      description: "Time that calls of models take.",
+    }),
+    tokens: meter.createHistogram("gen_ai.client.token.usage", {
+      unit: "{token}",
+      description: "Tokens of calls of models, as providers count them.",
+    }),
+    saved: meter.createCounter("contextweaver.saved_tokens", {
+      unit: "{token}",
+      description: "Tokens of conversations that were not sent.",
+    }),
   };
 }
 
@@ -59,7 +82,16 @@ function aboutCall({ operation, provider, model, server }: ModelCallCompleted): 
   };
 }
 
-function ofCall({ sent, reason, round, status, tokens, tokens_without, cut, usage = {} }: ModelCallCompleted): Record<string, OtelValue> {
+function ofCall({
+  sent,
+  reason,
+  round,
+  status,
+  tokens,
+  tokens_without,
+  cut,
+  usage = {},
+}: ModelCallCompleted): Record<string, OtelValue> {
   const { input_tokens, output_tokens, cached_tokens } = usage;
   return {
     ...(input_tokens !== undefined && { "gen_ai.usage.input_tokens": input_tokens }),

@@ -32,8 +32,14 @@ export interface OtelTracer {
 
 /** A meter of `@opentelemetry/api`, as far as it is used. */
 export interface OtelMeter {
-  createHistogram(name: string, options?: { unit?: string; description?: string }): { record(value: number, attributes?: Record<string, OtelValue>): void };
-  createCounter(name: string, options?: { unit?: string; description?: string }): { add(value: number, attributes?: Record<string, OtelValue>): void };
+  createHistogram(
+    name: string,
+    options?: { unit?: string; description?: string },
+  ): { record(value: number, attributes?: Record<string, OtelValue>): void };
+  createCounter(
+    name: string,
+    options?: { unit?: string; description?: string },
+  ): { add(value: number, attributes?: Record<string, OtelValue>): void };
 }
 
 /** `@opentelemetry/api` itself, as far as it is used: `import * as api from "@opentelemetry/api"`. */

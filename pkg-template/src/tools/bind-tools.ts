@@ -113,7 +113,11 @@ export function bindTools(definitions: readonly AnyToolDefinition[], options?: B
       const tool = bound.get(name);
       if (!tool) {
         const message = `Unknown tool: ${typeof name === "string" ? name.slice(0, 128) : typeof name}`;
-        throw new ContextWeaverError("NOT_FOUND", message, { path: "/name", unknown: { name: String(name), known: [...bound.keys()] }, details: { rpc_code: -32602 } });
+        throw new ContextWeaverError("NOT_FOUND", message, {
+          path: "/name",
+          unknown: { name: String(name), known: [...bound.keys()] },
+          details: { rpc_code: -32602 },
+        });
       }
       return runner.call(tool, args, context, signal);
     },

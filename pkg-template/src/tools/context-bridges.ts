@@ -23,9 +23,12 @@ export interface McpExtra {
  */
 export function fromExtra(extra: McpExtra, options?: FromMcpMetaOptions): ToolCallContext {
   const { _meta: meta, signal, authInfo, sessionId, requestId } = (extra ?? {}) as McpExtra;
-  const known = Object.entries({ signal, authInfo, sessionId, requestId }).filter(([, value]) => value !== undefined && value !== null);
+  const known = Object.entries({ signal, authInfo, sessionId, requestId }).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
   const inbound = options === undefined ? ToolCallContext.EMPTY : fromMcpMeta(meta, options);
-  const progress = typeof meta === "object" && meta !== null ? (meta as { progressToken?: unknown }).progressToken : undefined;
+  const progress =
+    typeof meta === "object" && meta !== null ? (meta as { progressToken?: unknown }).progressToken : undefined;
   const isProgress = typeof progress === "string" ? progress.length <= 4096 : typeof progress === "number";
   const token: [AnyContextKey, unknown][] = isProgress ? [[contextKeys.progressToken, progress]] : [];
   // What the transport says wins over what the client says.
@@ -47,7 +50,10 @@ export interface AiSdkOptions {
 /** Makes a context of the options that a tool of the AI SDK gets, of version 7 or an earlier one; `context` wins over the older field. */
 export function fromAiSdk(options: AiSdkOptions): ToolCallContext {
   const { experimental_context: older, context, toolCallId, abortSignal } = fields(options);
-  const more = { ...(toolCallId !== undefined && { toolCallId }), ...(abortSignal !== undefined && { signal: abortSignal }) };
+  const more = {
+    ...(toolCallId !== undefined && { toolCallId }),
+    ...(abortSignal !== undefined && { signal: abortSignal }),
+  };
   return effectiveContext(fromRecord(older), fromRecord(context), ToolCallContext.of(more));
 }
 
@@ -110,7 +116,9 @@ export function fromExecutable(tool: Executable, contextFor: (context: ToolCallC
 }
 
 function fromRecord(value: unknown): ToolCallContext {
-  return value === undefined || value === null ? ToolCallContext.EMPTY : ToolCallContext.of(value as Readonly<Record<string, unknown>>);
+  return value === undefined || value === null
+    ? ToolCallContext.EMPTY
+    : ToolCallContext.of(value as Readonly<Record<string, unknown>>);
 }
 
 function revealed(context: ToolCallContext): Record<string, unknown> {

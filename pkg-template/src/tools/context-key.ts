@@ -67,7 +67,8 @@ export type AnyContextKey = Pick<ContextKey<unknown>, "name" | "secret" | "forwa
 
 /** Makes a key whose value has a type, and says once whether it is a secret and whether it may leave. */
 export function contextKey<T>(name: string, options?: ContextKeyOptions<T>): ContextKey<T> {
-  if (typeof name !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected the name of a key", { path: "/name" });
+  if (typeof name !== "string")
+    throw new ContextWeaverError("INVALID_INPUT", "expected the name of a key", { path: "/name" });
   const { validate, secret, forward, ...rest } = fields(options);
   refuseUnknown(rest, ["validate", "secret", "forward"]);
   for (const [field, value] of Object.entries({ secret, forward })) {

@@ -95,7 +95,9 @@ class Copier {
 
   private record(source: Readonly<Record<string, unknown>>): object {
     const keys = this.ask(() => Object.keys(source));
-    const symbols = this.ask(() => Object.getOwnPropertySymbols(source).some((symbol) => isEnumerable.call(source, symbol)));
+    const symbols = this.ask(() =>
+      Object.getOwnPropertySymbols(source).some((symbol) => isEnumerable.call(source, symbol)),
+    );
     if (symbols) this.fail("INVALID_INPUT", "a property named by a symbol is not data");
     const copy = {};
     for (const key of keys) {
@@ -158,7 +160,10 @@ function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
   const record = value as Readonly<Record<string, unknown>>;
-  return `{${Object.keys(record).sort().map((key) => `${JSON.stringify(key)}:${canonical(record[key])}`).join()}}`;
+  return `{${Object.keys(record)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(record[key])}`)
+    .join()}}`;
 }
 
 /** Objects looked into for secrets. */

@@ -108,7 +108,8 @@ export class ToolCallContext {
     if (options === undefined && ToolCallContext.is(entries)) return entries;
     const marked = new Map<string, Entry>();
     for (const [key, { value, flags }] of known) {
-      const more = (isDeclared(key) ? DECLARED : 0) | (isDeclassified(key) ? DECLASSIFIED : 0) | (isSealed(key) ? SEALED : 0);
+      const more =
+        (isDeclared(key) ? DECLARED : 0) | (isDeclassified(key) ? DECLASSIFIED : 0) | (isSealed(key) ? SEALED : 0);
       marked.set(key, { value, flags: flags | more });
     }
     return wrapped(marked);
@@ -126,7 +127,14 @@ export class ToolCallContext {
     const pairs = text.split(",").map((item, place): [string, string] => {
       const equals = item.indexOf("=");
       // Without the text: it may be the rest of a secret with a comma.
-      if (equals < 0) throw broken("INVALID_INPUT", "InvalidContextText", `item ${place + 1} has no \`=\``, { place }, { path: "/text" });
+      if (equals < 0)
+        throw broken(
+          "INVALID_INPUT",
+          "InvalidContextText",
+          `item ${place + 1} has no \`=\``,
+          { place },
+          { path: "/text" },
+        );
       return [item.slice(0, equals).trim(), item.slice(equals + 1).trim()];
     });
     return ToolCallContext.of(pairs);
@@ -135,17 +143,20 @@ export class ToolCallContext {
   /** Makes a context of a snapshot. */
   static fromSnapshot(snapshot: ContextSnapshot): ToolCallContext {
     const { version, entries } = fields(snapshot);
-    if (version !== 1) throw new ContextWeaverError("SNAPSHOT_VERSION", "expected a snapshot of version 1", { path: "/version" });
+    if (version !== 1)
+      throw new ContextWeaverError("SNAPSHOT_VERSION", "expected a snapshot of version 1", { path: "/version" });
     const pairs: Pair[] = [];
     const flagsOf = new Map<string, number>();
     for (const entry of listOf(entries, "/entries")) {
       const [key, value, flags] = listOf(entry, "/entries") as [unknown, unknown, unknown];
-      if (!Number.isInteger(flags)) throw new ContextWeaverError("INVALID_INPUT", "expected flags", { path: "/entries" });
+      if (!Number.isInteger(flags))
+        throw new ContextWeaverError("INVALID_INPUT", "expected flags", { path: "/entries" });
       pairs.push([key, value]);
       flagsOf.set(key as string, (flags as number) & (DECLARED | DECLASSIFIED | KEPT | SEALED | INBOUND));
     }
     const restored = new Map<string, Entry>();
-    for (const [key, { value, flags }] of made(pairs)) restored.set(key, { value, flags: flags | (flagsOf.get(key) ?? 0) });
+    for (const [key, { value, flags }] of made(pairs))
+      restored.set(key, { value, flags: flags | (flagsOf.get(key) ?? 0) });
     return wrapped(restored);
   }
 
@@ -217,7 +228,8 @@ export class ToolCallContext {
   get<T = unknown>(key: string): T | undefined;
   get(key: string | AnyContextKey): unknown {
     const value = entryAt(this, key)?.value;
-    if (value !== undefined && ContextKey.is(key) && !key.fits(value)) throw wrongType(key.name, "a valid value", value);
+    if (value !== undefined && ContextKey.is(key) && !key.fits(value))
+      throw wrongType(key.name, "a valid value", value);
     return value;
   }
 
@@ -321,7 +333,12 @@ export class ToolCallContext {
 
   /** The entries as data that `structuredClone` and `postMessage` take: what is none of JSON is `[local]`. */
   toCloneable(options?: RevealOptions): Record<string, unknown> {
-    return record(shown(this, options).map(([key, value]) => [key, (entryAt(this, key)?.flags ?? 0) & LOCAL && value !== MASK ? "[local]" : value]));
+    return record(
+      shown(this, options).map(([key, value]) => [
+        key,
+        (entryAt(this, key)?.flags ?? 0) & LOCAL && value !== MASK ? "[local]" : value,
+      ]),
+    );
   }
 
   /**
@@ -333,7 +350,13 @@ export class ToolCallContext {
     const entries: [string, JsonValue, number][] = [];
     for (const [key, entry] of this.#entries) {
       if (isSecret(entry) && reveal !== true) {
-        throw broken("POLICY_VIOLATION", "SecretsInSnapshot", `the value of ${quoted(key)} is a secret`, { key }, { hint: "set reveal" });
+        throw broken(
+          "POLICY_VIOLATION",
+          "SecretsInSnapshot",
+          `the value of ${quoted(key)} is a secret`,
+          { key },
+          { hint: "set reveal" },
+        );
       }
       if (entry.flags & LOCAL) {
         throw broken("INVALID_INPUT", "UnserialisableContextValue", `the value of ${quoted(key)} is not JSON`, { key });
@@ -362,7 +385,12 @@ function typed(context: ToolCallContext, key: string | AnyContextKey, type: stri
   return value;
 }
 
-function withEntry(context: ToolCallContext, key: string | AnyContextKey, value: unknown, more: number): ToolCallContext {
+function withEntry(
+  context: ToolCallContext,
+  key: string | AnyContextKey,
+  value: unknown,
+  more: number,
+): ToolCallContext {
   const [one] = made([[key, value]]);
   if (!one) return context;
   const [name, { flags, value: copy }] = one;
@@ -376,7 +404,10 @@ function withEntry(context: ToolCallContext, key: string | AnyContextKey, value:
 /** The names of keys. A text is iterable, too, but its letters are no keys. */
 function namesOf(keys: Iterable<string | AnyContextKey>): ReadonlySet<string> {
   if (typeof keys !== "object" || keys === null || typeof keys[Symbol.iterator] !== "function") {
-    throw new ContextWeaverError("INVALID_INPUT", "expected keys in an array or a Set", { path: "/keys", hint: "one key alone: [key]" });
+    throw new ContextWeaverError("INVALID_INPUT", "expected keys in an array or a Set", {
+      path: "/keys",
+      hint: "one key alone: [key]",
+    });
   }
   return new Set([...keys].map(nameOf));
 }
@@ -424,7 +455,10 @@ function mergedLevels(levels: readonly ToolCallContext[], options?: MergeOptions
     }),
   );
   const flagged = sent.map((entries) => entries.map(([key, { flags }]) => [key, flags]));
-  const { entries } = callContext<{ entries: [number, number, number][] }>("context_merge", { levels: flagged, onConflict });
+  const { entries } = callContext<{ entries: [number, number, number][] }>("context_merge", {
+    levels: flagged,
+    onConflict,
+  });
   const merged = new Map<string, Entry>();
   for (const [level, place, flags] of entries) {
     const found = sent[level]?.[place];
@@ -437,10 +471,11 @@ function mergedLevels(levels: readonly ToolCallContext[], options?: MergeOptions
   return wrapped(merged);
 }
 
-
 /** Setting a sealed key to the value that it has is no conflict. */
 function isRepeated(upper: readonly ToolCallContext[], key: string, entry: Entry): boolean {
-  const sealing = upper.map((level) => ToolCallContext.entriesOf(level).get(key)).find((above) => above && above.flags & SEALED);
+  const sealing = upper
+    .map((level) => ToolCallContext.entriesOf(level).get(key))
+    .find((above) => above && above.flags & SEALED);
   return sealing !== undefined && equalEntries(sealing, entry);
 }
 
@@ -448,7 +483,10 @@ function isRepeated(upper: readonly ToolCallContext[], key: string, entry: Entry
 export function contextAt(value: unknown, path: string): ToolCallContext {
   if (value === undefined) return ToolCallContext.EMPTY;
   if (ToolCallContext.is(value)) return value;
-  throw new ContextWeaverError("INVALID_INPUT", "expected a ToolCallContext", { path, hint: "ToolCallContext.of makes one" });
+  throw new ContextWeaverError("INVALID_INPUT", "expected a ToolCallContext", {
+    path,
+    hint: "ToolCallContext.of makes one",
+  });
 }
 
 /** @internal */
@@ -547,7 +585,13 @@ function made(pairs: readonly Pair[]): Map<string, Entry> {
 }
 
 function invalidValue(key: string, message: string, hint?: string): ContextWeaverError {
-  return broken("INVALID_INPUT", "InvalidContextValue", message, { key }, { path: `/${token(key)}`, ...(hint && { hint }) });
+  return broken(
+    "INVALID_INPUT",
+    "InvalidContextValue",
+    message,
+    { key },
+    { path: `/${token(key)}`, ...(hint && { hint }) },
+  );
 }
 
 function wrongType(key: string, expected: string, value: unknown): ContextWeaverError {
@@ -560,7 +604,9 @@ const nameOf = (key: string | AnyContextKey): string => (ContextKey.is(key) ? ke
 
 /** A key in a list of keys; one that could break out of it is quoted. */
 function plain(key: string): string {
-  return /^[\p{L}\p{N}_./:@-]+$/u.test(key) ? key : JSON.stringify(isWellFormed(key) ? key : "").replace(/[\p{Cf}\u2028\u2029]/gu, "\ufffd");
+  return /^[\p{L}\p{N}_./:@-]+$/u.test(key)
+    ? key
+    : JSON.stringify(isWellFormed(key) ? key : "").replace(/[\p{Cf}\u2028\u2029]/gu, "\ufffd");
 }
 
 function record(pairs: readonly (readonly [string, unknown])[]): Record<string, unknown> {

@@ -25,14 +25,18 @@ interface Observation {
  * Runs a decorator around a probe without a context, with an empty and with a full one, and fails unless it did the same
  * each time and the context arrived. `POLICY_VIOLATION` with the reason `ContextNotPropagated` says what differed.
  */
-export async function assertPropagates(decorator: (tool: Tool) => Tool, options: PropagationOptions = {}): Promise<void> {
+export async function assertPropagates(
+  decorator: (tool: Tool) => Tool,
+  options: PropagationOptions = {},
+): Promise<void> {
   const full = ToolCallContext.of({ probe: "value", nested: { list: [1, true] } });
   const without = await observe(decorator, [], options);
   const empty = await observe(decorator, [ToolCallContext.EMPTY], options);
   const given = await observe(decorator, [full], options);
   const calls = new Set([without, empty, given].map(({ seen }) => seen.length));
   if (calls.size > 1) fail("it reached the tool in some calls and not in others, depending on the context");
-  if (new Set([without, empty, given].map(({ ran }) => ran)).size > 1) fail("its logic did not run as often with a context as without");
+  if (new Set([without, empty, given].map(({ ran }) => ran)).size > 1)
+    fail("its logic did not run as often with a context as without");
   for (const other of [empty, given]) {
     if (!alike(without.inputs, other.inputs)) fail("the input that arrived depends on whether there was a context");
     if (without.outcome[0] !== other.outcome[0] || !alike(textOf(without.outcome[1]), textOf(other.outcome[1]))) {
@@ -40,13 +44,20 @@ export async function assertPropagates(decorator: (tool: Tool) => Tool, options:
     }
   }
   const adds = options.adds ?? [];
-  const arrived = [...given.seen.map((context) => [context, full] as const), ...[...without.seen, ...empty.seen].map((context) => [context, ToolCallContext.EMPTY] as const)];
+  const arrived = [
+    ...given.seen.map((context) => [context, full] as const),
+    ...[...without.seen, ...empty.seen].map((context) => [context, ToolCallContext.EMPTY] as const),
+  ];
   for (const [context, wanted] of arrived) {
     if (!context.omit(adds).equals(wanted.omit(adds))) fail("the context did not arrive, or as another one");
   }
 }
 
-async function observe(decorator: (tool: Tool) => Tool, context: readonly ToolCallContext[], options: PropagationOptions): Promise<Observation> {
+async function observe(
+  decorator: (tool: Tool) => Tool,
+  context: readonly ToolCallContext[],
+  options: PropagationOptions,
+): Promise<Observation> {
   const seen: ToolCallContext[] = [];
   const inputs: unknown[] = [];
   const probe = defineTool({ name: "probe", description: "records how it is called" }, (input, present) => {

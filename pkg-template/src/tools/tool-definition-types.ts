@@ -88,7 +88,11 @@ export interface ToolDefinition<Args = never, Context = never> {
   /** What a tool of MCP has and a definition has no field for; goes back where it came from. */
   readonly mcp?: JsonObject;
   /** Runs the tool. Stays where it is: it is never sent, and a definition without it converts as well. */
-  execute?(args: Args, context: Context, run: ToolRun): Promise<ToolDefinitionResult | undefined> | ToolDefinitionResult | undefined;
+  execute?(
+    args: Args,
+    context: Context,
+    run: ToolRun,
+  ): Promise<ToolDefinitionResult | undefined> | ToolDefinitionResult | undefined;
 }
 
 /** A definition whose `execute` takes whatever it takes. */

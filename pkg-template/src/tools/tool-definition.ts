@@ -47,7 +47,8 @@ function converters(given: Fields): SchemaConverters {
 /** Writes arguments for the engine: JSON that is checked already, and options. */
 function record(parts: Readonly<Record<string, string>>, options: Fields): string {
   for (const name of Object.keys(parts)) {
-    if (name in options) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `/${name}` });
+    if (name in options)
+      throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${name}\``, { path: `/${name}` });
   }
   const rest = encode(options);
   const own = Object.entries(parts).map(([name, json]) => `"${name}":${json}`);
@@ -58,7 +59,10 @@ function record(parts: Readonly<Record<string, string>>, options: Fields): strin
 function definitionJson(value: unknown, path: string, by: SchemaConverters, warnings: ConversionWarning[]): string {
   const definition = fields(value, path);
   delete definition["execute"];
-  for (const [name, io] of [["schema", "input"], ["outputSchema", "output"]] as const) {
+  for (const [name, io] of [
+    ["schema", "input"],
+    ["outputSchema", "output"],
+  ] as const) {
     if (!(name in definition)) continue;
     definition[name] = jsonSchema(definition[name], { path: `${path}/${name}`, io, converters: by }, warnings);
   }
@@ -66,7 +70,10 @@ function definitionJson(value: unknown, path: string, by: SchemaConverters, warn
 }
 
 /** Puts warnings of the facade before those of the engine. */
-function warned<T extends { readonly warnings?: readonly ConversionWarning[] }>(answer: T, warnings: readonly ConversionWarning[]): T {
+function warned<T extends { readonly warnings?: readonly ConversionWarning[] }>(
+  answer: T,
+  warnings: readonly ConversionWarning[],
+): T {
   return warnings.length > 0 ? { ...answer, warnings: [...warnings, ...(answer.warnings ?? [])] } : answer;
 }
 
@@ -106,7 +113,12 @@ export function toolDefinitionToMcp(
 }
 
 /** Writes definitions as JSON, and null for those that cannot be. */
-function definitionList(given: readonly unknown[], strict: boolean, by: SchemaConverters, warnings: ConversionWarning[]) {
+function definitionList(
+  given: readonly unknown[],
+  strict: boolean,
+  by: SchemaConverters,
+  warnings: ConversionWarning[],
+) {
   const failed = new Map<number, ToolMapError>();
   const parts: string[] = [];
   for (let index = 0; index < given.length; index += 1) {
@@ -140,7 +152,10 @@ export function mcpToToolDefinition(
 ): McpToToolDefinition | McpToToolDefinitions {
   const { json, repairs } = readValue(given, "", SNAPSHOT);
   const name = json.startsWith("[") ? "tools" : "tool";
-  return warned(convertCall("mcp_to_tool_definition", record({ [name]: json }, fields(options))), asMcpWarnings(repairs));
+  return warned(
+    convertCall("mcp_to_tool_definition", record({ [name]: json }, fields(options))),
+    asMcpWarnings(repairs),
+  );
 }
 
 /** Maps a definition to something a router can choose: the item of the tool it becomes, with its tags and examples. */
@@ -169,7 +184,11 @@ export function toolResultToMcp(result: ToolDefinitionResult, options?: ToolResu
     given["data"] = plain.data;
   }
   if (copy["validateOutput"] === true && "outputSchema" in copy) {
-    copy["outputSchema"] = jsonSchema(copy["outputSchema"], { path: "/outputSchema", io: "output", converters: by }, warnings);
+    copy["outputSchema"] = jsonSchema(
+      copy["outputSchema"],
+      { path: "/outputSchema", io: "output", converters: by },
+      warnings,
+    );
   } else delete copy["outputSchema"];
   delete copy["validateOutput"];
   const json = encode(given, "", SNAPSHOT);

@@ -27,7 +27,10 @@ export function withoutSecrets(thrown: unknown, context: ToolCallContext): unkno
 }
 
 function clean(text: string, masks: Masks): string {
-  return masks.reduce((rest, [secret, mask]) => (rest.includes(secret) ? rest.replaceAll(secret, () => mask) : rest), text);
+  return masks.reduce(
+    (rest, [secret, mask]) => (rest.includes(secret) ? rest.replaceAll(secret, () => mask) : rest),
+    text,
+  );
 }
 
 /** Whether a secret is in a value, or the value is too large to say. */
@@ -55,7 +58,12 @@ function cleaned(source: unknown, masks: Masks, copies: Map<object, unknown>, de
   if (!copy) return OMITTED;
   for (const [key, value] of partsOf(source)) {
     const isShown = Object.prototype.propertyIsEnumerable.call(source, key);
-    const property = { value: cleaned(value, masks, copies, depth + 1), enumerable: isShown, writable: true, configurable: true };
+    const property = {
+      value: cleaned(value, masks, copies, depth + 1),
+      enumerable: isShown,
+      writable: true,
+      configurable: true,
+    };
     if (key !== "length" || !Array.isArray(copy)) Object.defineProperty(copy, clean(key, masks), property);
   }
   return copy;

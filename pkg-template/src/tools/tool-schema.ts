@@ -52,10 +52,21 @@ function convert(schema: Record<string, unknown>, place: Place): unknown {
   if (!shape && !isForeign) return schema;
   const { toJsonSchema, z } = converters;
   if (toJsonSchema) return called(() => toJsonSchema(schema, { io }), place);
-  if (shape) return z?.object ? fromZod(called(() => z.object?.(schema as never), place), place) : fromShape(schema, place);
+  if (shape)
+    return z?.object
+      ? fromZod(
+          called(() => z.object?.(schema as never), place),
+          place,
+        )
+      : fromShape(schema, place);
   if (isZod && z) return fromZod(schema, place);
   if (isZod3(schema, path)) {
-    throw unconvertible("zod3_unsupported", "schemas of Zod 3 are not supported", place, "use zod-to-json-schema as `toJsonSchema`, or `zod/v4`");
+    throw unconvertible(
+      "zod3_unsupported",
+      "schemas of Zod 3 are not supported",
+      place,
+      "use zod-to-json-schema as `toJsonSchema`, or `zod/v4`",
+    );
   }
   if (isObject(standard)) {
     const json = get(standard, "jsonSchema", path);
@@ -80,7 +91,13 @@ function fromStandard(json: object, place: Place): unknown {
       cause = thrown;
     }
   }
-  throw unconvertible("schema_not_convertible", "the schema cannot tell its JSON Schema", place, "use types that JSON has", cause);
+  throw unconvertible(
+    "schema_not_convertible",
+    "the schema cannot tell its JSON Schema",
+    place,
+    "use types that JSON has",
+    cause,
+  );
 }
 
 /** Calls what makes a schema. */
@@ -88,11 +105,23 @@ function called(make: () => unknown, place: Place): unknown {
   try {
     return make();
   } catch (cause) {
-    throw unconvertible("schema_not_convertible", "making JSON Schema of the schema failed", place, "use types that JSON has", cause);
+    throw unconvertible(
+      "schema_not_convertible",
+      "making JSON Schema of the schema failed",
+      place,
+      "use types that JSON has",
+      cause,
+    );
   }
 }
 
-function unconvertible(reason: string, message: string, { path }: Place, hint: string, cause?: unknown): ContextWeaverError {
+function unconvertible(
+  reason: string,
+  message: string,
+  { path }: Place,
+  hint: string,
+  cause?: unknown,
+): ContextWeaverError {
   const init = { path, hint, details: { reason } };
   return new ContextWeaverError("UNSUPPORTED", message, cause === undefined ? init : { ...init, cause });
 }
@@ -128,7 +157,12 @@ function withoutRoot(schema: unknown, place: Place): unknown {
   if (!isObject(data)) return data;
   delete data["$schema"];
   if (!JSON.stringify(data).includes('"$ref"')) return data;
-  throw unconvertible("schema_not_convertible", "a field refers to itself", place, "pass the `z` of Zod, or an object of Zod");
+  throw unconvertible(
+    "schema_not_convertible",
+    "a field refers to itself",
+    place,
+    "pass the `z` of Zod, or an object of Zod",
+  );
 }
 
 function isZod3(schema: object, path: string): boolean {

@@ -97,7 +97,10 @@ export function defineTool(spec: ToolSpec & { readonly style?: unknown }, handle
   const face = faceOf({ ...about, inputSchema: schema }, "/schema");
   if (style === "object" && declares(face.inputSchema, "context")) {
     const message = "the schema has a property `context`, and so has what the handler gets";
-    const init = { path: "/schema/properties/context", hint: "rename the property, or use a handler of two parameters" };
+    const init = {
+      path: "/schema/properties/context",
+      hint: "rename the property, or use a handler of two parameters",
+    };
     throw broken("INVALID_INPUT", "ContextNameClash", message, { name: "context" }, init);
   }
   return entered(face, (input, context) => (style === "object" ? run({ input, context }) : run(input, context)));
@@ -122,7 +125,10 @@ export function decorate<Input, Output>(
   refuseUnknown(rest, ["name", "description", "label", "around"]);
   const run = aFunction(around, "/around");
   const inside = faceOf(tool);
-  const face = { ...inside, ...faceOf({ ...inside, ...(name !== undefined && { name }), ...(description !== undefined && { description }) }) };
+  const face = {
+    ...inside,
+    ...faceOf({ ...inside, ...(name !== undefined && { name }), ...(description !== undefined && { description }) }),
+  };
   const info: ToolInfo = Object.freeze({ name: inside.name, description: inside.description });
   const outer = entered({ ...face, inner: tool }, (input, context) => {
     const next = async (nextInput: unknown, nextContext?: ToolCallContext): Promise<unknown> => {
@@ -182,7 +188,10 @@ type Fn = (this: unknown, ...args: unknown[]) => unknown;
 type Face = Omit<Tool, "call">;
 
 /** Makes the tool: the one way in, which everything goes through. */
-function entered(face: Face & { readonly inner?: unknown }, run: (input: unknown, context: ToolCallContext) => unknown): Tool {
+function entered(
+  face: Face & { readonly inner?: unknown },
+  run: (input: unknown, context: ToolCallContext) => unknown,
+): Tool {
   return Object.freeze({
     ...face,
     call: (input: unknown, context?: ToolCallContext): Promise<unknown> =>
@@ -212,8 +221,10 @@ function stopIfAsked({ signal }: ToolCallContext): void {
 function faceOf(tool: unknown, schemaPath = "/inputSchema"): Face {
   const source = tool as Record<string, unknown>;
   const { name, description = "", inputSchema = { type: "object" } } = source;
-  if (typeof name !== "string" || name === "") throw new ContextWeaverError("INVALID_INPUT", "expected the name of a tool", { path: "/name" });
-  if (typeof description !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected a string", { path: "/description" });
+  if (typeof name !== "string" || name === "")
+    throw new ContextWeaverError("INVALID_INPUT", "expected the name of a tool", { path: "/name" });
+  if (typeof description !== "string")
+    throw new ContextWeaverError("INVALID_INPUT", "expected a string", { path: "/description" });
   const schema = copied(inputSchema, "inputSchema");
   if (schema.isLocal || typeof schema.value !== "object" || schema.value === null) {
     throw new ContextWeaverError("INVALID_INPUT", "expected a JSON Schema", { path: schemaPath });
@@ -229,7 +240,16 @@ const OWN = ["name", "description", "inputSchema", "annotations", "call", "inner
 /** Whether a schema of objects names a property, at its root or in what it is combined of. */
 function declares(schema: unknown, property: string, depth = 0): boolean {
   if (typeof schema !== "object" || schema === null || depth > 16) return false;
-  const { properties, allOf, anyOf, oneOf, if: condition, then, else: otherwise, required } = schema as Record<string, unknown>;
+  const {
+    properties,
+    allOf,
+    anyOf,
+    oneOf,
+    if: condition,
+    then,
+    else: otherwise,
+    required,
+  } = schema as Record<string, unknown>;
   if (typeof properties === "object" && properties !== null && Object.hasOwn(properties, property)) return true;
   if (Array.isArray(required) && required.includes(property)) return true;
   const parts = [allOf, anyOf, oneOf, condition, then, otherwise].flat();

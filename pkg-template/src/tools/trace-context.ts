@@ -10,6 +10,12 @@ const MAX_CHARS = 8_192;
 /** Reads these keys of what the other side wrote, and none that is no text or too long. @internal */
 export function traceContextIn(from: unknown, keys: readonly string[]): Record<string, string> {
   if (typeof from !== "object" || from === null) return {};
-  const pairs = keys.map((key) => [key, Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined] as const);
-  return Object.fromEntries(pairs.filter((pair): pair is readonly [string, string] => typeof pair[1] === "string" && pair[1].length <= MAX_CHARS));
+  const pairs = keys.map(
+    (key) => [key, Object.hasOwn(from, key) ? (from as Record<string, unknown>)[key] : undefined] as const,
+  );
+  return Object.fromEntries(
+    pairs.filter(
+      (pair): pair is readonly [string, string] => typeof pair[1] === "string" && pair[1].length <= MAX_CHARS,
+    ),
+  );
 }

@@ -14,7 +14,12 @@ const cw = contextWeaver({ tools, budget_tokens: 16_000, always: ["read"] });
 export const answer = generateText({ model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: isStepCount(60), prompt: "Why?" });
 export const stream = streamText({ model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: isStepCount(60), prompt: "Why?" });
 export const agent = new ToolLoopAgent({ model, tools: cw.tools, prepareStep: cw.prepareStep });
-export const forced = generateText({ model, tools: cw.tools, prepareStep: (step) => cw.prepareStep({ ...step, toolChoice: { type: "tool", toolName: "read" } }), prompt: "Why?" });
+export const forced = generateText({
+  model,
+  tools: cw.tools,
+  prepareStep: (step) => cw.prepareStep({ ...step, toolChoice: { type: "tool", toolName: "read" } }),
+  prompt: "Why?",
+});
 // What the tools return keeps its type.
 export const lengths: Promise<readonly number[]> = answer.then(({ steps }) =>
   steps.flatMap(({ toolResults }) => toolResults.flatMap((result) => (!result.dynamic && result.toolName === "read" ? [result.output] : []))),

@@ -14,7 +14,9 @@ const tools: Anthropic.ToolUnion[] = [
 export async function loop(messages: Anthropic.MessageParam[]): Promise<Anthropic.Message> {
   const cw = contextWeaver({ tools, budget_tokens: 16_000, always: ["read"] });
   for (;;) {
-    const message = await client.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, system: "Be brief.", tool_choice: { type: "auto" }, messages }));
+    const message = await client.messages.create(
+      cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, system: "Be brief.", tool_choice: { type: "auto" }, messages }),
+    );
     cw.observe(message);
     const calls = message.content.filter((block) => block.type === "tool_use");
     if (calls.length === 0) return message;
@@ -31,16 +33,28 @@ export const message: Promise<Anthropic.Message> = client.messages.create(cw.fit
 export async function events(): Promise<Anthropic.RawMessageStreamEvent["type"][]> {
   const types: Anthropic.RawMessageStreamEvent["type"][] = [];
   for await (const { type } of await client.messages.create(cw.fit(streaming))) types.push(type);
-  for await (const { type } of await client.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, stream: true, messages: [{ role: "user", content: "Why?" }] }))) types.push(type);
+  for await (const { type } of await client.messages.create(
+    cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, stream: true, messages: [{ role: "user", content: "Why?" }] }),
+  ))
+    types.push(type);
   return types;
 }
 export const stream = client.messages.stream(cw.fit(streaming));
 export const beta = client.beta.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, messages: [] as Anthropic.Beta.BetaMessageParam[] }));
 
 // The tool runner, whose calls are made for us.
-const runnable = [betaTool({ name: "read", description: "Read a file", inputSchema: { type: "object", properties: { path: { type: "string" } } }, run: ({ path }) => String(path) })];
+const runnable = [
+  betaTool({
+    name: "read",
+    description: "Read a file",
+    inputSchema: { type: "object", properties: { path: { type: "string" } } },
+    run: ({ path }) => String(path),
+  }),
+];
 const served = contextWeaver({ tools: runnable, budget_tokens: 16_000 });
-export const runner = served.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: served.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
+export const runner = served
+  .serve(client)
+  .beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: served.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
 
 declare const betaMessage: Anthropic.Beta.BetaMessage;
 served.observe(betaMessage);
@@ -48,7 +62,13 @@ served.observe(betaMessage);
 served.observe(params);
 // Tools that the provider defers.
 const searching = contextWeaver({ tools: runnable, budget_tokens: 16_000, tool_search: true });
-export const deferring = searching.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: searching.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
+export const deferring = searching.serve(client).beta.messages.toolRunner({
+  model: "claude-opus-4-5",
+  max_tokens: 1024,
+  tools: searching.tools,
+  messages: [{ role: "user", content: "Why?" }],
+  thread: false,
+});
 export const loads: Anthropic.ToolResultBlockParam | undefined = searching.answer({ type: "tool_use", id: "a", name: "find_tools", input: { query: "read" } });
 
 // @ts-expect-error the budget is for the caller to say

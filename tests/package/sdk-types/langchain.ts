@@ -21,7 +21,9 @@ const agent = createAgent({
   responseFormat: toolStrategy(z.object({ reason: z.string() })),
 });
 // What the agent answers keeps its type.
-export const reason: Promise<string> = agent.invoke({ messages: [{ role: "user", content: "Why?" }] }, { configurable: { thread_id: "t" } }).then(({ structuredResponse }) => structuredResponse.reason);
+export const reason: Promise<string> = agent
+  .invoke({ messages: [{ role: "user", content: "Why?" }] }, { configurable: { thread_id: "t" } })
+  .then(({ structuredResponse }) => structuredResponse.reason);
 export const log: ContextManager | undefined = cw.conversation("t")?.manager;
 export const router = new Router(Catalog.fromLangChain(tools));
 contextWeaver({ budget_tokens: 16_000, manager: (thread) => new ContextManager({ profile: thread === "t" ? "fast" : "balanced" }) });

@@ -10,7 +10,9 @@ const read = createTool({ id: "read", description: "Read a file", inputSchema: z
 const cw = contextWeaver({ budget_tokens: 16_000, always: ["read"] });
 const agent = new Agent({ id: "reader", name: "reader", instructions: "Be brief.", model: "openai/gpt-5", tools: { read }, inputProcessors: [cw] });
 // What the agent answers keeps its type.
-export const reason: Promise<string> = agent.generate("Why?", { structuredOutput: { schema: z.object({ reason: z.string() }) } }).then(({ object }) => object.reason);
+export const reason: Promise<string> = agent
+  .generate("Why?", { structuredOutput: { schema: z.object({ reason: z.string() }) } })
+  .then(({ object }) => object.reason);
 export const log: ContextManager | undefined = cw.conversation("t")?.manager;
 // @ts-expect-error a log belongs to one conversation, and an agent has many
 contextWeaver({ budget_tokens: 16_000, manager: new ContextManager() });

@@ -20,8 +20,15 @@ export const result = runner.run(new Agent({ name: "named", model: "gpt-5", tool
 
 // With a context of one's own.
 const path = z.object({ path: z.string() });
-interface Account { readonly id: string }
-const own = tool<typeof path, Account>({ name: "own", description: "Read", parameters: path, execute: async ({ path: one }, context) => one + context?.context.id });
+interface Account {
+  readonly id: string;
+}
+const own = tool<typeof path, Account>({
+  name: "own",
+  description: "Read",
+  parameters: path,
+  execute: async ({ path: one }, context) => one + context?.context.id,
+});
 const typed = new Agent<Account>({ name: "typed", model: cw.serve(model), tools: cw.tools([own]) });
 export const typedAnswer = run(typed, "Why?", { context: { id: "1" } });
 

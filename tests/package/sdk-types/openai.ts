@@ -1,6 +1,11 @@
 // Compiled, never run: the adapter with the SDK of OpenAI, without a cast.
 import OpenAI from "openai";
-import type { ChatCompletionFunctionTool, ChatCompletionMessageFunctionToolCall, ChatCompletionMessageParam, ChatCompletionToolMessageParam } from "openai/resources/chat/completions";
+import type {
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+  ChatCompletionToolMessageParam,
+} from "openai/resources/chat/completions";
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseFunctionToolCall, ResponseInputItem, Tool } from "openai/resources/responses/responses";
 import { contextWeaver } from "contextweaver/openai";
@@ -8,8 +13,13 @@ import { contextWeaver } from "contextweaver/openai";
 declare const client: OpenAI;
 declare function mine(call: ChatCompletionMessageFunctionToolCall): Promise<ChatCompletionToolMessageParam>;
 declare function mineToo(call: ResponseFunctionToolCall): Promise<ResponseInputItem.FunctionCallOutput>;
-const chatTools: ChatCompletionFunctionTool[] = [{ type: "function", function: { name: "read", description: "Read a file", parameters: { type: "object", properties: { path: { type: "string" } } } } }];
-const responsesTools: Tool[] = [{ type: "function", name: "read", description: "Read a file", parameters: { type: "object" }, strict: false }, { type: "web_search" }];
+const chatTools: ChatCompletionFunctionTool[] = [
+  { type: "function", function: { name: "read", description: "Read a file", parameters: { type: "object", properties: { path: { type: "string" } } } } },
+];
+const responsesTools: Tool[] = [
+  { type: "function", name: "read", description: "Read a file", parameters: { type: "object" }, strict: false },
+  { type: "web_search" },
+];
 
 // Loops of one's own.
 export async function chat(messages: ChatCompletionMessageParam[]): Promise<string | null> {
@@ -56,16 +66,30 @@ export async function events(): Promise<string[]> {
   for await (const { type } of await client.responses.create(cw.fit(streaming))) types.push(type);
   for await (const { type } of await client.responses.create(cw.fit({ model: "gpt-5", stream: true, input: "Why?" }))) types.push(type);
   for await (const { id } of await client.chat.completions.create(cw.fit(chatStreaming))) types.push(id);
-  for await (const { id } of await client.chat.completions.create(cw.fit({ model: "gpt-5", stream: true, messages: [{ role: "user", content: "Why?" }] }))) types.push(id);
+  for await (const { id } of await client.chat.completions.create(cw.fit({ model: "gpt-5", stream: true, messages: [{ role: "user", content: "Why?" }] })))
+    types.push(id);
   return types;
 }
 export const stream = client.chat.completions.stream(cw.fit(chatStreaming));
 
 // `runTools`, whose calls are made for us.
-const runnable = [{ type: "function" as const, function: { name: "read", description: "Read a file", parameters: { type: "object" as const }, parse: (input: string): object => JSON.parse(input) as object, function: (input: object) => Object.keys(input).join() } }];
+const runnable = [
+  {
+    type: "function" as const,
+    function: {
+      name: "read",
+      description: "Read a file",
+      parameters: { type: "object" as const },
+      parse: (input: string): object => JSON.parse(input) as object,
+      function: (input: object) => Object.keys(input).join(),
+    },
+  },
+];
 const runs = contextWeaver({ tools: runnable, budget_tokens: 16_000 });
 export const runner = runs.serve(client).chat.completions.runTools({ model: "gpt-5", tools: runs.tools, messages: [{ role: "user", content: "Why?" }] });
-export const streamed = runs.serve(client).chat.completions.runTools({ model: "gpt-5", stream: true, tools: runs.tools, messages: [{ role: "user", content: "Why?" }] });
+export const streamed = runs
+  .serve(client)
+  .chat.completions.runTools({ model: "gpt-5", stream: true, tools: runs.tools, messages: [{ role: "user", content: "Why?" }] });
 
 // @ts-expect-error a message says nothing of its cost
 cw.observe({ role: "assistant", content: "yes" });

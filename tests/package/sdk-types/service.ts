@@ -12,7 +12,12 @@ interface Env {
 
 export class Masked extends SessionObject {
   override options(): SessionObjectOptions {
-    return { manager: { redact_secrets: true }, retention: { idle_ms: 86_400_000 }, limits: { session_bytes: 2 ** 26 }, onError: (error) => console.error(error) };
+    return {
+      manager: { redact_secrets: true },
+      retention: { idle_ms: 86_400_000 },
+      limits: { session_bytes: 2 ** 26 },
+      onError: (error) => console.error(error),
+    };
   }
 }
 

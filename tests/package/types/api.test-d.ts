@@ -302,8 +302,7 @@ export function use(): number {
   return scoped.events.count() + tools.size + choice.items().length;
 }
 const kinds: ReadonlySet<ItemKind> = new Set(["policy"]);
-export const describe = (event: HookEvent): string =>
-  event.hook === "items_excluded" ? event.item_ids.join() : event.hook + kinds.size;
+export const describe = (event: HookEvent): string => (event.hook === "items_excluded" ? event.item_ids.join() : event.hook + kinds.size);
 export function codeOf(error: unknown): ErrorCode | undefined {
   // @ts-expect-error an unknown error has no code
   error.code;
@@ -317,7 +316,9 @@ buildReport({ stats: pack.stats, phase: "call" }).data.recommendations.join();
 // Contexts of tool calls: typed keys tie a key to one type.
 const TENANT = contextKey<string>("tenantId");
 const LIMIT = contextKey("limit", { validate: (value) => typeof value === "number", secret: false }) satisfies { readonly name: string };
-const context = ToolCallContext.of({ tenantId: "acme", n: 1 }).with(TENANT, "other").with("anything", () => 1);
+const context = ToolCallContext.of({ tenantId: "acme", n: 1 })
+  .with(TENANT, "other")
+  .with("anything", () => 1);
 same<typeof context, ToolCallContext>(true);
 // @ts-expect-error the key is for a string
 context.with(TENANT, 5);
@@ -346,7 +347,10 @@ same<typeof tenant, string | undefined>(true);
 const untyped = context.get("n");
 same<typeof untyped, unknown>(true);
 same<ReturnType<typeof context.number>, number | undefined>(true);
-ToolCallContext.of([[TENANT, "a"], ["b", 1]]).merge(ToolCallContext.of(new Map([["c", 1]])), { onConflict: "keep-upper" });
+ToolCallContext.of([
+  [TENANT, "a"],
+  ["b", 1],
+]).merge(ToolCallContext.of(new Map([["c", 1]])), { onConflict: "keep-upper" });
 ToolCallContext.of({ LIMIT }).pick([TENANT, "n"]).without(TENANT);
 
 // Tools: the second parameter may be left out, of the function and of the call.
@@ -381,7 +385,9 @@ memory.callTool("pre_action", { action: { description: "x", stakes: "high" } }, 
   structuredContent?.relevantDecisions[0]?.title satisfies string | undefined;
 });
 memory.callTool("my_prefix_ready", { anything: 1 }).then(({ content }) => content[0]?.text satisfies string | undefined);
-memory.callTool("get_graph", { node_id: "a", depth: 2 }).then(({ structuredContent }) => structuredContent?.edges[0]?.edgeType satisfies "relates_to" | "supersedes" | "depends_on" | undefined);
+memory
+  .callTool("get_graph", { node_id: "a", depth: 2 })
+  .then(({ structuredContent }) => structuredContent?.edges[0]?.edgeType satisfies "relates_to" | "supersedes" | "depends_on" | undefined);
 memory.handleRpc({ jsonrpc: "2.0", id: 1, method: "ping" }).then((answer) => answer?.error?.code satisfies number | undefined);
 memory.import(memory.export(), { mode: "replace", on_conflict: "keep" }).imported satisfies number;
 memory.context({ query: "x", budget_tokens: 100, include: ["decisions", "wisdom"] }).then(({ text }) => manager.build({ phase: "answer", header: text }));

@@ -13,11 +13,7 @@ export type DeepReadonly<T> = JsonValue extends T
       : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
 
 /** The same type with optional fields made visible: assignability ignores one that only one side has. */
-type Explicit<T> = JsonValue extends T
-  ? T
-  : IsSelector<T> extends true
-    ? Explicit<DeepReadonly<JsonObject>> | Extract<T, undefined>
-    : ExplicitData<T>;
+type Explicit<T> = JsonValue extends T ? T : IsSelector<T> extends true ? Explicit<DeepReadonly<JsonObject>> | Extract<T, undefined> : ExplicitData<T>;
 type ExplicitData<T> = T extends Primitive
   ? T
   : T extends readonly (infer Item)[]
@@ -33,9 +29,7 @@ type Comparable<T> = Explicit<DeepReadonly<T>>;
 /** `true` when each of two types can be assigned to the other, else the names of the fields that differ. */
 type Same<A, B> = [Comparable<A>, Comparable<B>] extends [Comparable<B>, Comparable<A>] ? true : Difference<A, B>;
 type Difference<A, B> = { differs: [Fields<A, B>] extends [never] ? [A, B] : Fields<A, B> };
-type Fields<A, B> = [A, B] extends [object, object]
-  ? { [Key in keyof A | keyof B]: DiffersAt<A, B, Key> }[keyof A | keyof B]
-  : never;
+type Fields<A, B> = [A, B] extends [object, object] ? { [Key in keyof A | keyof B]: DiffersAt<A, B, Key> }[keyof A | keyof B] : never;
 type DiffersAt<A, B, Key> = Key extends keyof A & keyof B ? (Same<A[Key], B[Key]> extends true ? never : Key) : Key;
 export declare function same<A, B>(): Same<A, B>;
 

@@ -135,10 +135,7 @@ type Profile = ContextManagerOptions["profile"];
 export const records: { readonly [Name in keyof Records]: true } = {
   // The method tells the two kinds of weights apart in the options.
   Bm25nWeights: same<Records["Bm25nWeights"], Required<Omit<Bm25nScoring, "method">>>(),
-  CandidateDetail: same<
-    Records["CandidateDetail"],
-    Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>
-  >(),
+  CandidateDetail: same<Records["CandidateDetail"], Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>>(),
   CandidateExplanation: same<Records["CandidateExplanation"], CandidateExplanation>(),
   ImpactExample: same<Records["ImpactExample"], RoutingImpact["impact"]["examples"][number]>(),
   NormaliseReport: same<Records["NormaliseReport"], NormalizedTools["report"]>(),
@@ -165,10 +162,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   HandoffCategory: same<Records["HandoffCategory"], HandoffEntry["category"]>(),
   Ingested: same<Records["Ingested"], ToolResult>(),
   // The item is compared by itself, and where arguments come from is put together without a record.
-  HydrationResult: same<
-    Omit<Records["HydrationResult"], "item" | "context_used">,
-    Omit<HydrationResult, "item" | "context_used">
-  >(),
+  HydrationResult: same<Omit<Records["HydrationResult"], "item" | "context_used">, Omit<HydrationResult, "item" | "context_used">>(),
   // The facade counts what hooks throw.
   ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
@@ -196,26 +190,17 @@ export const records: { readonly [Name in keyof Records]: true } = {
   CompletionReason: same<Records["CompletionReason"], QueryCompletion["reason"]>(),
   RouteHistory: same<Records["RouteHistory"], Required<RouteHistory>>(),
   // Tools and traces are compared by themselves; what was not embedded the facade knows.
-  RouteResult: same<
-    Omit<Records["RouteResult"], "candidate_items" | "trace">,
-    Omit<RouteResult, "candidate_items" | "trace" | "warnings">
-  >(),
+  RouteResult: same<Omit<Records["RouteResult"], "candidate_items" | "trace">, Omit<RouteResult, "candidate_items" | "trace" | "warnings">>(),
   RouteStep: same<Records["RouteStep"], NonNullable<RouteTrace["steps"]>[number]>(),
   // The engine does not list what else a trace holds.
   RouteTrace: same<Omit<Records["RouteTrace"], "extra">, Omit<RouteTrace, "extra">>(),
   RoutingConfig: fits<{ routing: Records["RoutingConfig"] }, Profile>(),
   SchemaChange: same<Records["SchemaChange"], ProviderTools["report"][number]>(),
   ScoreParts: same<Records["ScoreParts"], NonNullable<CandidateExplanation["parts"]>>(),
-  ScoredChild: same<
-    Records["ScoredChild"],
-    NonNullable<RouteTrace["steps"]>[number]["scored_children"][number]
-  >(),
+  ScoredChild: same<Records["ScoredChild"], NonNullable<RouteTrace["steps"]>[number]["scored_children"][number]>(),
   // The engine prints a tool's kind and does not judge it; callers are told the words that mean something.
   SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<StoredTool, "kind">>(),
-  SelectionValidation: same<
-    Omit<Records["SelectionValidation"], "status" | "repair" | "reason">,
-    Omit<SelectionResult, "status" | "repair" | "reason">
-  >(),
+  SelectionValidation: same<Omit<Records["SelectionValidation"], "status" | "repair" | "reason">, Omit<SelectionResult, "status" | "repair" | "reason">>(),
   SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
   SkippedCard: same<Records["SkippedCard"], PackedCards["skipped"][number]>(),
   Status: same<Records["Status"], ResultEnvelope["status"]>(),
@@ -230,10 +215,7 @@ export const options: readonly true[] = [
   same<PackedCards["cards"], readonly ChoiceCard[]>(),
   same<Exclude<keyof RouteResult, "warnings">, keyof Records["RouteResult"]>(),
   same<NonNullable<RouteResult["candidate_items"]>[number], StoredTool>(),
-  fits<
-    NonNullable<HydrationResult["context_used"]>[number],
-    NonNullable<Records["HydrationResult"]["context_used"]>[number]
-  >(),
+  fits<NonNullable<HydrationResult["context_used"]>[number], NonNullable<Records["HydrationResult"]["context_used"]>[number]>(),
   fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
   same<Records["Event"]["hook"], Exclude<keyof Hooks, OfFacade>>(),
 ];
@@ -249,10 +231,7 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
   Handoff: same<AnswerKeys["Handoff"], keyof Handoff>(),
   HandoffPack: same<AnswerKeys["HandoffPack"], keyof HandoffPack>(),
   // An inspection shows the fate of a candidate without the details.
-  InspectedCandidate: same<
-    AnswerKeys["InspectedCandidate"],
-    Exclude<keyof CandidateExplanation, keyof Records["CandidateDetail"]>
-  >(),
+  InspectedCandidate: same<AnswerKeys["InspectedCandidate"], Exclude<keyof CandidateExplanation, keyof Records["CandidateDetail"]>>(),
   Inspection: same<AnswerKeys["Inspection"], keyof Inspection>(),
   InspectionReport: same<AnswerKeys["InspectionReport"], keyof Inspection["report"]>(),
   MemorySelection: same<AnswerKeys["MemorySelection"], keyof MemorySelection>(),
@@ -291,10 +270,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   // Handle and selector are arguments of their own.
   PriceModel: inputOf<Inputs["PriceModel"], PriceModel>(),
   RecallOptions: inputOf<Inputs["RecallOptions"], RecallOptions & { readonly query: string }>(),
-  DrilldownOptions: inputOf<
-    Inputs["DrilldownOptions"],
-    DrilldownOptions & { readonly handle: string; readonly selector: Selector }
-  >(),
+  DrilldownOptions: inputOf<Inputs["DrilldownOptions"], DrilldownOptions & { readonly handle: string; readonly selector: Selector }>(),
   Envelope: inputOf<Inputs["Envelope"], EnvelopeInput>(),
   EnvelopeResult: inputOf<Inputs["EnvelopeResult"], EnvelopeResultInput>(),
   Episode: inputOf<Inputs["Episode"], Episode>(),

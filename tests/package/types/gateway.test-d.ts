@@ -1,6 +1,15 @@
 // The gateway as it is used.
 import { gateway } from "contextweaver/mcp";
-import type { Gateway, GatewayHookEvent, GatewayHooks, GatewayOptions, GatewayServerEvent, GatewayStats, ListingReport, UpstreamReport } from "contextweaver/mcp";
+import type {
+  Gateway,
+  GatewayHookEvent,
+  GatewayHooks,
+  GatewayOptions,
+  GatewayServerEvent,
+  GatewayStats,
+  ListingReport,
+  UpstreamReport,
+} from "contextweaver/mcp";
 import { otelGateway } from "contextweaver/otel";
 import type { OtelTraceApi, OtelTracer } from "contextweaver/otel";
 import { memoryStore } from "contextweaver/storage";
@@ -16,7 +25,13 @@ const options: GatewayOptions = {
   mcpServers: { docs: { url: "https://docs.example/mcp" } },
   authorize: async (request) => (request.headers.get("x-user") === null ? undefined : { caller: "ann" }),
   mode: "search",
-  policy: { default: "deny", rules: [{ action: "ask", destructive: true }, { action: "allow", tool: "read_*", caller: "ann" }] },
+  policy: {
+    default: "deny",
+    rules: [
+      { action: "ask", destructive: true },
+      { action: "allow", tool: "read_*", caller: "ann" },
+    ],
+  },
   rate_limits: { tool_execute: { max_calls_per_minute: 60 }, per_tool: { "docs:delete": { max_calls_per_session: 1 } } },
   retry: { max_attempts: 3, retryable_codes: ["RATE_LIMITED"] },
   cache: { ttl_seconds: 10 },

@@ -15,7 +15,8 @@ const options: ProxyOptions = {
   hosts: ["proxy.example"],
   origins: ["https://app.example"],
   fetch: async (request) => fetch(request),
-  on_request: ({ provider, model, sent, tokens, cut }: ProxyLogEntry) => console.log(provider, model?.toUpperCase(), sent === "shortened", tokens?.toFixed(), cut),
+  on_request: ({ provider, model, sent, tokens, cut }: ProxyLogEntry) =>
+    console.log(provider, model?.toUpperCase(), sent === "shortened", tokens?.toFixed(), cut),
   on_error: (error) => console.error(error),
 };
 const handler: Proxy = proxy(options);

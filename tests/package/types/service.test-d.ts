@@ -6,9 +6,21 @@ import { memoryStore } from "contextweaver/storage";
 
 const store = memoryStore();
 const open: NonNullable<SessionHandlerOptions["open"]> = (tenant, name) => store.session(JSON.stringify([tenant, name]));
-const handler: (request: Request) => Promise<Response> = sessionHandler<Request>({ open, token: { acme: "t" }, limits: { kept: 3 }, manager: { clock: Date.now, embed: async (texts) => texts.map(() => [1]) } });
-sessionHandler({ open, authorize: async (request: Request) => (request.headers.get("x") === null ? undefined : { tenant: "a" }), origins: ["https://app.example"], onError: (error) => console.error(error) });
-export const ended: Promise<readonly PrunedSession[]> = sessionHandler({ store, token: "t", limits: { sessions: 10, session_bytes: 2 ** 20 } }).prune({ idle_ms: 1 });
+const handler: (request: Request) => Promise<Response> = sessionHandler<Request>({
+  open,
+  token: { acme: "t" },
+  limits: { kept: 3 },
+  manager: { clock: Date.now, embed: async (texts) => texts.map(() => [1]) },
+});
+sessionHandler({
+  open,
+  authorize: async (request: Request) => (request.headers.get("x") === null ? undefined : { tenant: "a" }),
+  origins: ["https://app.example"],
+  onError: (error) => console.error(error),
+});
+export const ended: Promise<readonly PrunedSession[]> = sessionHandler({ store, token: "t", limits: { sessions: 10, session_bytes: 2 ** 20 } }).prune({
+  idle_ms: 1,
+});
 // @ts-expect-error a time in milliseconds
 void sessionHandler({ store, token: "t" }).prune({ idle_days: 1 });
 // @ts-expect-error a tenant is needed
@@ -23,7 +35,12 @@ export async function uses(): Promise<DecisionSnapshot> {
   id satisfies string;
   // @ts-expect-error functions cannot be sent
   await client.createSession({ options: { clock: Date.now } });
-  const { results } = await client.append({ session: id, items: [{ id: "u", kind: "user_turn", text: "x" }], tool_results: [{ tool_call_id: "c", tool_name: "t", raw_output: { base64: "AA==" } }], if_sequence: sequence });
+  const { results } = await client.append({
+    session: id,
+    items: [{ id: "u", kind: "user_turn", text: "x" }],
+    tool_results: [{ tool_call_id: "c", tool_name: "t", raw_output: { base64: "AA==" } }],
+    if_sequence: sequence,
+  });
   results[0]?.digested satisfies boolean | undefined;
   // @ts-expect-error the session is missing
   await client.append({ items: [] });
@@ -31,7 +48,13 @@ export async function uses(): Promise<DecisionSnapshot> {
   await client.append({ session: id, items: [{ id: "u", kind: "user_turn" }] });
   const { pack }: { readonly pack: ContextPack } = await client.build({ session: id, build: { phase: "answer" } });
   const { built }: { readonly built: BuiltMessages } = await client.buildMessages({ session: id, build: { phase: "answer", format: "anthropic" } });
-  const { route, cards }: { readonly route: RouteResult; readonly cards: readonly { readonly id: string }[] } = await client.route({ session: id, query: "q", options: { top_k: 3, history: "log" }, provider: "anthropic", prompt: { budget_tokens: 100 } });
+  const { route, cards }: { readonly route: RouteResult; readonly cards: readonly { readonly id: string }[] } = await client.route({
+    session: id,
+    query: "q",
+    options: { top_k: 3, history: "log" },
+    provider: "anthropic",
+    prompt: { budget_tokens: 100 },
+  });
   (await client.syncMessages({ session: id, messages: [], format: "openai-chat" })).added satisfies readonly string[];
   const { slice } = await client.drilldown({ session: id, handle: "h", selector: { type: "lines", start: 0, end: 3 } });
   await client.forget({ session: id, item_id: "u" });

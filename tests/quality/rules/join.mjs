@@ -20,7 +20,10 @@ export function generator(seed) {
   const many = (low, high, make) => Array.from({ length: between(low, high) }, (_, i) => make(i));
   const two = (n) => String(n).padStart(2, "0");
   return {
-    next, between, pick, many,
+    next,
+    between,
+    pick,
+    many,
     chance: (share) => next() < share,
     decimal: (low, high, digits = 2) => (low + next() * (high - low)).toFixed(digits),
     hour: (low = 6, high = 21) => `${two(between(low, high))}:${two(between(0, 11) * 5)}`,
@@ -39,18 +42,25 @@ function teller(random, slots) {
       before = text;
       text = text.replace(/\{([^{}]*)\}/, (_, inner) => random.pick(inner.split("|")));
     }
-    return text.replace(/\$([a-z]+)/g, (whole, name) => (!slots[name] ? whole : known && name !== "n" ? (known[name] ??= value(name)) : value(name))).replace(/‹/g, "{").replace(/›/g, "}").replace(/(\S) {2,}/g, "$1 ");
+    return text
+      .replace(/\$([a-z]+)/g, (whole, name) => (!slots[name] ? whole : known && name !== "n" ? (known[name] ??= value(name)) : value(name)))
+      .replace(/‹/g, "{")
+      .replace(/›/g, "}")
+      .replace(/(\S) {2,}/g, "$1 ");
   };
 }
 
 /** Episodes of the domain until the conversation is as long as it shall be; no episode comes twice in a row. */
 function converse(id, domain, size, remarks) {
-  const random = generator(`${id}/noise`), tell = teller(random, domain.slots), items = [];
+  const random = generator(`${id}/noise`),
+    tell = teller(random, domain.slots),
+    items = [];
   let topic = {};
   const speak = (text) => tell(text, topic).trim();
   const add = (item) => items.push(item) && item;
   const d = {
-    ...random, tell,
+    ...random,
+    tell,
     /** A turn of the user, with something pasted below it. */
     U: (text, paste) => {
       const talk = (remarks && random.chance(0.45) ? `${random.pick(remarks)} ` : "") + speak(text);
@@ -60,7 +70,12 @@ function converse(id, domain, size, remarks) {
     T: (name, args, result) => {
       const told = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, typeof value === "string" ? speak(value) : value]));
       const call = add({ kind: "tool_call", text: `${name} ${JSON.stringify(told)}`, metadata: { tool_name: name } });
-      add({ kind: "tool_result", text: typeof result === "string" ? result : JSON.stringify(result, null, random.pick([undefined, 1])), parent: call, metadata: { tool_name: name } });
+      add({
+        kind: "tool_result",
+        text: typeof result === "string" ? result : JSON.stringify(result, null, random.pick([undefined, 1])),
+        parent: call,
+        metadata: { tool_name: name },
+      });
     },
   };
   for (let last = -1, sum = 0; sum < size; sum = items.reduce((n, item) => n + tokens(item.text), 0)) {
@@ -99,7 +114,14 @@ function unmark(text) {
 function statement(name, marks, lang) {
   const [cls, ...flags] = marks.find((m) => m.label.length)?.label ?? [];
   if (!CLASSES.includes(cls)) throw new Error(`${name} has no class`);
-  const s = { id: name, item: "", class: cls, lang: flags.find((f) => LANGUAGES.includes(f)) ?? lang, implicit: flags.includes("implicit"), role: flags.includes("one_off") ? "one_off" : "standing" };
+  const s = {
+    id: name,
+    item: "",
+    class: cls,
+    lang: flags.find((f) => LANGUAGES.includes(f)) ?? lang,
+    implicit: flags.includes("implicit"),
+    role: flags.includes("one_off") ? "one_off" : "standing",
+  };
   const words = (list) => list.flatMap((m) => clauses(m.words));
   s.must = words(marks);
   if (marks.some((m) => m.gone)) s.parts = { gone: words(marks.filter((m) => m.gone)), rest: words(marks.filter((m) => !m.gone)) };
@@ -114,37 +136,49 @@ function statement(name, marks, lang) {
 
 /** What is in force before items[end], and what was in force and is gone. */
 export function standing(statements, end) {
-  const past = statements.filter((s) => s.at < end), heir = (id, whole) => past.find((s) => s.replaces?.id === id && !(whole && s.replaces.how === "part"));
-  const live = [], gone = [];
+  const past = statements.filter((s) => s.at < end),
+    heir = (id, whole) => past.find((s) => s.replaces?.id === id && !(whole && s.replaces.how === "part"));
+  const live = [],
+    gone = [];
   for (const s of past) {
     const by = heir(s.id);
     if (s.role === "standing" && (!by || by.replaces.how === "part")) live.push({ id: s.id, must: by ? s.parts.rest : s.must });
     if (!by) continue;
     let last = by;
     for (let next = heir(last.id, true); next; next = heir(last.id, true)) last = next;
-    gone.push({ id: s.id, must: by.replaces.how === "part" ? s.parts.gone : s.must, by: last.id, how: last.role === "withdrawal" ? "withdrawn" : by.replaces.how });
+    gone.push({
+      id: s.id,
+      must: by.replaces.how === "part" ? s.parts.gone : s.must,
+      by: last.id,
+      how: last.role === "withdrawal" ? "withdrawn" : by.replaces.how,
+    });
   }
   return { standing: live, gone, one_off: past.filter((s) => s.role === "one_off").map((s) => s.id) };
 }
 
 /** Where a turn may come: before what the user says or the agent begins, while no call waits. */
-const openings = (base) => [...base.keys()].filter((i) => base[i].kind === "user_turn" || (base[i].kind === "tool_call" && base[i - 1].kind === "tool_result")).concat(base.length);
+const openings = (base) =>
+  [...base.keys()].filter((i) => base[i].kind === "user_turn" || (base[i].kind === "tool_call" && base[i - 1].kind === "tool_result")).concat(base.length);
 
 /** The turn that takes words of the user: for words between its sentences the one with most below it that is pasted, for others one without. */
 function host(base, from, reach, how, taken) {
-  const open = [...base.keys()].filter((i) => i >= from && base[i].kind === "user_turn" && !taken.has(i)), near = open.filter((i) => i < from + reach);
+  const open = [...base.keys()].filter((i) => i >= from && base[i].kind === "user_turn" && !taken.has(i)),
+    near = open.filter((i) => i < from + reach);
   const pasted = (i) => base[i].text.length - base[i].seam;
   return (how === "mid" ? near.reduce((best, i) => (pasted(i) > pasted(best) ? i : best), near[0]) : near.find((i) => !pasted(i))) ?? open[0];
 }
 
 /** A place for each entry, in their order: they share the conversation behind `from`, or all of it and then the first one opens it; the last stands at its end. */
 function places(id, turns, base, from) {
-  const random = generator(`${id}/places`), free = openings(base), taken = new Set();
+  const random = generator(`${id}/places`),
+    free = openings(base),
+    taken = new Set();
   let floor = 0;
   return turns.map((turn, k) => {
     const share = k === 0 && from === undefined ? 0 : (k + 0.1 + 0.8 * random.next()) / turns.length;
     const want = k === turns.length - 1 ? base.length : ((from ?? 0) + (1 - (from ?? 0)) * share) * base.length;
-    const allowed = free.filter((i) => i >= floor), p = allowed.reduce((best, i) => (Math.abs(i - want) < Math.abs(best - want) ? i : best), allowed[0]);
+    const allowed = free.filter((i) => i >= floor),
+      p = allowed.reduce((best, i) => (Math.abs(i - want) < Math.abs(best - want) ? i : best), allowed[0]);
     floor = p;
     if (!Array.isArray(turn)) return p;
     const at = host(base, p, base.length / turns.length, turn[0], taken);
@@ -169,8 +203,12 @@ function joined({ text, seam }, how, words) {
 
 /** The items with the texts among them; `said` lists which item holds which marks, `asks` before which item a probe stands. */
 function assemble({ id, size, from, turns }, domain, remarks) {
-  const random = generator(`${id}/acks`), base = converse(id, domain, size, remarks), at = places(id, turns, base, from);
-  const items = [], said = [], asks = [];
+  const random = generator(`${id}/acks`),
+    base = converse(id, domain, size, remarks),
+    at = places(id, turns, base, from);
+  const items = [],
+    said = [],
+    asks = [];
   const put = (item, { plain, marks }, text = plain) => {
     item.text = text;
     said.push({ item, marks });
@@ -183,20 +221,24 @@ function assemble({ id, size, from, turns }, domain, remarks) {
       if (random.chance(0.65)) items.push({ kind: "agent_msg", text: random.pick(domain.acks) });
     } else if (turn.agent) put({ kind: "agent_msg" }, unmark(turn.agent));
     else {
-      const metadata = { tool_name: turn.tool }, call = { kind: "tool_call", text: `${turn.tool} ${JSON.stringify(turn.args)}`, metadata };
+      const metadata = { tool_name: turn.tool },
+        call = { kind: "tool_call", text: `${turn.tool} ${JSON.stringify(turn.args)}`, metadata };
       items.push(call);
       put({ kind: "tool_result", parent: call, metadata }, unmark(turn.result));
     }
   };
   for (let i = 0; i <= base.length; i += 1) {
-    const here = turns.filter((_, k) => at[k] === i), guest = here.find(Array.isArray);
+    const here = turns.filter((_, k) => at[k] === i),
+      guest = here.find(Array.isArray);
     here.filter((turn) => turn !== guest).forEach(own);
     if (guest) {
       const marked = unmark(guest[1]);
       put(base[i], marked, joined(base[i], guest[0], marked.plain));
     } else if (i < base.length) items.push(base[i]);
   }
-  items.forEach((item, n) => { item.id = `i${String(n + 1).padStart(3, "0")}`; });
+  items.forEach((item, n) => {
+    item.id = `i${String(n + 1).padStart(3, "0")}`;
+  });
   return { items, said, asks };
 }
 
@@ -204,21 +246,38 @@ function assemble({ id, size, from, turns }, domain, remarks) {
 function labels(item, at, marks, lang) {
   const names = [...new Set(marks.filter((m) => !m.sign).map((m) => m.name))];
   const statements = names.map((name) => {
-    const mine = marks.filter((m) => !m.sign && m.name === name), rest = item.text.length - mine.reduce((n, m) => n + m.words.length, 0);
+    const mine = marks.filter((m) => !m.sign && m.name === name),
+      rest = item.text.length - mine.reduce((n, m) => n + m.words.length, 0);
     return { ...statement(name, mine, lang), item: item.id, style: names.length > 1 ? "several" : rest > 160 ? "chatter" : "alone", at };
   });
-  const distractors = marks.filter((m) => m.sign === "!").map(({ name, words }) => {
-    const lead = marks.find((m) => m.sign === "?" && m.name === name)?.words;
-    return { id: name, item: item.id, carrier: item.kind === "user_turn" ? "quotation" : item.kind, fragment: words, ...(lead ? { lead } : {}) };
-  });
+  const distractors = marks
+    .filter((m) => m.sign === "!")
+    .map(({ name, words }) => {
+      const lead = marks.find((m) => m.sign === "?" && m.name === name)?.words;
+      return { id: name, item: item.id, carrier: item.kind === "user_turn" ? "quotation" : item.kind, fragment: words, ...(lead ? { lead } : {}) };
+    });
   return { statements, distractors };
 }
 
 /** One conversation as the scorer reads it. */
 export function conversation(entry, domain, remarks) {
-  const { id, lang = "en" } = entry, { items, said, asks } = assemble(entry, domain, remarks);
-  const found = said.map(({ item, marks }) => labels(item, items.indexOf(item), marks, lang)), statements = found.flatMap((f) => f.statements);
-  const plain = items.map(({ id: name, kind, text, parent, metadata }) => ({ id: name, kind, text, ...(parent ? { parent_id: parent.id } : {}), ...(metadata ? { metadata } : {}) }));
-  const probes = asks.map(({ turn, end }, n) => ({ id: `${id}/p${n + 1}`, at: end - 1, query: turn.ask, related: Boolean(turn.decides), ...standing(statements, end) }));
+  const { id, lang = "en" } = entry,
+    { items, said, asks } = assemble(entry, domain, remarks);
+  const found = said.map(({ item, marks }) => labels(item, items.indexOf(item), marks, lang)),
+    statements = found.flatMap((f) => f.statements);
+  const plain = items.map(({ id: name, kind, text, parent, metadata }) => ({
+    id: name,
+    kind,
+    text,
+    ...(parent ? { parent_id: parent.id } : {}),
+    ...(metadata ? { metadata } : {}),
+  }));
+  const probes = asks.map(({ turn, end }, n) => ({
+    id: `${id}/p${n + 1}`,
+    at: end - 1,
+    query: turn.ask,
+    related: Boolean(turn.decides),
+    ...standing(statements, end),
+  }));
   return { id, tokens: tokens(plain.map((item) => item.text).join("")), items: plain, statements, distractors: found.flatMap((f) => f.distractors), probes };
 }

@@ -12,7 +12,8 @@ const ROLES = ["system", "developer", "user", "assistant", "model", "tool", "fun
 
 export const chatMessages: Reader = {
   name: "chat-messages",
-  recognise: (first) => first.length > 0 && (first.every(isMessage) || (first.length === 1 && foundIn(first[0]) !== undefined)),
+  recognise: (first) =>
+    first.length > 0 && (first.every(isMessage) || (first.length === 1 && foundIn(first[0]) !== undefined)),
   read,
 };
 
@@ -28,7 +29,9 @@ const LISTS = ["messages", "contents", "input", "history"];
 const SAMPLE = 64;
 
 /** The messages of a document, and whose they are; none of all else. */
-function foundIn(value: unknown): { readonly messages: readonly unknown[]; readonly format: MessageFormat } | undefined {
+function foundIn(
+  value: unknown,
+): { readonly messages: readonly unknown[]; readonly format: MessageFormat } | undefined {
   const fields = fieldsOf(value);
   const messages = Array.isArray(value) ? listOf(value) : listOf(LISTS.map((key) => fields[key]).find(Array.isArray));
   const sample = messages.slice(0, SAMPLE);
@@ -52,10 +55,17 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
 function* conversation(value: unknown): Generator<SessionEvent> {
   const { messages, format } = foundIn(value) ?? { messages: [], format: "openai-chat" as const };
   const fields = fieldsOf(value);
-  const system = fields["system"] ?? fields["instructions"] ?? fields["systemInstruction"] ?? fields["system_instruction"];
+  const system =
+    fields["system"] ?? fields["instructions"] ?? fields["systemInstruction"] ?? fields["system_instruction"];
   const instructions = system == null ? undefined : typeof system === "string" ? system : JSON.stringify(system);
   const tools = listOf(fields["tools"]);
-  if (instructions !== undefined || tools.length > 0) yield { kind: "head", conversation: CONVERSATION, instructions, tools: tools.length > 0 ? JSON.stringify(tools) : undefined };
+  if (instructions !== undefined || tools.length > 0)
+    yield {
+      kind: "head",
+      conversation: CONVERSATION,
+      instructions,
+      tools: tools.length > 0 ? JSON.stringify(tools) : undefined,
+    };
   const chat: ChatMessage[] = [];
   const known = new Set<string>();
   for (let from = 0; from < messages.length; from += SAMPLE) {
@@ -72,7 +82,8 @@ function* conversation(value: unknown): Generator<SessionEvent> {
 export function* calls(messages: readonly ChatMessage[], model: string | undefined): Generator<SessionEvent> {
   let before: ChatMessage | undefined;
   for (const message of messages) {
-    if (message.role === "assistant" && before !== undefined && before.role !== "assistant") yield { kind: "call", conversation: CONVERSATION, call: { model } };
+    if (message.role === "assistant" && before !== undefined && before.role !== "assistant")
+      yield { kind: "call", conversation: CONVERSATION, call: { model } };
     yield { kind: "messages", conversation: CONVERSATION, messages: [message] };
     before = message;
   }

@@ -49,7 +49,11 @@ export const claudeCode: Reader = {
 
 function isLine(value: unknown): boolean {
   const { sessionId, uuid, message, type } = fieldsOf(value);
-  return typeof sessionId === "string" && (typeof uuid === "string" ? "parentUuid" in fieldsOf(value) : false) && (type !== "user" && type !== "assistant" ? true : typeof message === "object");
+  return (
+    typeof sessionId === "string" &&
+    (typeof uuid === "string" ? "parentUuid" in fieldsOf(value) : false) &&
+    (type !== "user" && type !== "assistant" ? true : typeof message === "object")
+  );
 }
 
 async function* read({ values }: Source): AsyncGenerator<SessionEvent> {
@@ -87,8 +91,13 @@ function* taken(thread: Thread, entry: Fields, line: number): Generator<SessionE
     yield* answered(thread, entry, message, line);
     return;
   }
-  const results = entry["type"] === "user" ? listOf(message["content"]).filter((block) => fieldsOf(block)["type"] === "tool_result") : [];
-  const isOwn = results.some((block) => thread.answer?.blocks.some((call) => at(call, "id") === at(block, "tool_use_id")));
+  const results =
+    entry["type"] === "user"
+      ? listOf(message["content"]).filter((block) => fieldsOf(block)["type"] === "tool_result")
+      : [];
+  const isOwn = results.some((block) =>
+    thread.answer?.blocks.some((call) => at(call, "id") === at(block, "tool_use_id")),
+  );
   thread.heard = timeOf(entry["timestamp"]) ?? thread.heard;
   if (isOwn && thread.answer) {
     thread.answer.results.push({ role: "user", content: message["content"] });
@@ -120,7 +129,14 @@ function* taken(thread: Thread, entry: Fields, line: number): Generator<SessionE
 function attachedText({ content, addedLines }: Fields): string | undefined {
   const file = textOf(at(content, "file", "content"));
   if (file !== undefined) return `${textOf(at(content, "file", "filePath")) ?? ""}\n${file}`;
-  return textOf(content) ?? textOf(listOf(addedLines).map((line) => textOf(line) ?? "").join("\n"));
+  return (
+    textOf(content) ??
+    textOf(
+      listOf(addedLines)
+        .map((line) => textOf(line) ?? "")
+        .join("\n"),
+    )
+  );
 }
 
 function* cut(thread: Thread): Generator<SessionEvent> {
@@ -163,7 +179,11 @@ function* flushed(thread: Thread): Generator<SessionEvent> {
   if (!answer) return;
   thread.answer = undefined;
   const key = answer.request === undefined ? answer.id : `${answer.id} ${answer.request}`;
-  yield { kind: "call", conversation: thread.name, call: { at: answer.sent_at, model: answer.model, usage: usageOf(answer.usage), key } };
+  yield {
+    kind: "call",
+    conversation: thread.name,
+    call: { at: answer.sent_at, model: answer.model, usage: usageOf(answer.usage), key },
+  };
   yield* added(thread, [{ role: "assistant", content: answer.blocks }, ...answer.results], answer.line);
   for (const uuid of answer.uuids) thread.places.set(uuid, thread.count);
 }
@@ -184,5 +204,11 @@ export function usageOf(usage: Fields): RecordedUsage | undefined {
   if (input === undefined) return undefined;
   const [cached, written] = [countOf(usage["cache_read_input_tokens"]), countOf(usage["cache_creation_input_tokens"])];
   const written_hour = countOf(at(usage["cache_creation"], "ephemeral_1h_input_tokens"));
-  return { input: input + (cached ?? 0) + (written ?? 0), cached, written, written_hour, output: countOf(usage["output_tokens"]) };
+  return {
+    input: input + (cached ?? 0) + (written ?? 0),
+    cached,
+    written,
+    written_hour,
+    output: countOf(usage["output_tokens"]),
+  };
 }

@@ -8,7 +8,14 @@ import type { Fields } from "../../boundary/fields.js";
 
 const CONVERSATION = "main";
 /** Items that a model writes. */
-const WRITTEN = ["reasoning", "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"];
+const WRITTEN = [
+  "reasoning",
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+  "web_search_call",
+  "tool_search_call",
+];
 const OUTPUTS = ["function_call_output", "custom_tool_call_output", "tool_search_output"];
 const ITEMS = ["message", ...WRITTEN, ...OUTPUTS];
 
@@ -26,7 +33,9 @@ interface Answer {
 
 export const codex: Reader = {
   name: "codex",
-  recognise: (first, path) => first.some((value) => at(value, "type") === "session_meta") || (/rollout-[^/\\]*\.jsonl$/.test(path) && first.some((value) => itemOf(fieldsOf(value)) !== undefined)),
+  recognise: (first, path) =>
+    first.some((value) => at(value, "type") === "session_meta") ||
+    (/rollout-[^/\\]*\.jsonl$/.test(path) && first.some((value) => itemOf(fieldsOf(value)) !== undefined)),
   read,
 };
 
@@ -85,7 +94,11 @@ class CodexSession {
   *#begin(meta: Fields): Generator<SessionEvent> {
     this.#isBegun = true;
     const isSubagent = meta["thread_source"] === "subagent" || "subagent" in fieldsOf(meta["source"]);
-    const parent = isSubagent ? (textOf(meta["forked_from_id"]) ?? textOf(at(meta["source"], "subagent", "thread_spawn", "parent_thread_id")) ?? "another session") : undefined;
+    const parent = isSubagent
+      ? (textOf(meta["forked_from_id"]) ??
+        textOf(at(meta["source"], "subagent", "thread_spawn", "parent_thread_id")) ??
+        "another session")
+      : undefined;
     yield { kind: "begin", conversation: CONVERSATION, session: String(meta["id"] ?? "codex"), parent };
     const instructions = textOf(at(meta["base_instructions"], "text")) ?? textOf(meta["instructions"]);
     if (instructions !== undefined) yield { kind: "head", conversation: CONVERSATION, instructions };
@@ -140,7 +153,11 @@ class CodexSession {
     if (!answer) return;
     this.#answer = undefined;
     const { sent_at, usage, key, items, line, isSummary } = answer;
-    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model: this.#model, usage: usage && usageOf(usage), key, isSummary } };
+    yield {
+      kind: "call",
+      conversation: CONVERSATION,
+      call: { at: sent_at, model: this.#model, usage: usage && usageOf(usage), key, isSummary },
+    };
     if (!isSummary) yield* this.#add(items, line);
   }
 
@@ -149,8 +166,14 @@ class CodexSession {
     yield* this.#back(0, "compaction");
     this.#known = new Set();
     this.#turns = [];
-    const history = listOf(payload["replacement_history"]).map(fieldsOf).filter((item) => ITEMS.includes(String(item["type"])));
-    const summary = { type: "message", role: "user", content: [{ type: "input_text", text: textOf(payload["message"]) ?? "" }] };
+    const history = listOf(payload["replacement_history"])
+      .map(fieldsOf)
+      .filter((item) => ITEMS.includes(String(item["type"])));
+    const summary = {
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: textOf(payload["message"]) ?? "" }],
+    };
     yield* this.#add(history.length > 0 ? history : [summary], line);
   }
 
@@ -174,5 +197,10 @@ function usageOf(usage: Fields): RecordedUsage | undefined {
   const input = countOf(usage["input_tokens"]);
   if (input === undefined || input === 0) return undefined;
   const written = countOf(usage["cache_write_input_tokens"]);
-  return { input, cached: countOf(usage["cached_input_tokens"]), ...(written !== undefined && written > 0 && { written }), output: countOf(usage["output_tokens"]) };
+  return {
+    input,
+    cached: countOf(usage["cached_input_tokens"]),
+    ...(written !== undefined && written > 0 && { written }),
+    output: countOf(usage["output_tokens"]),
+  };
 }

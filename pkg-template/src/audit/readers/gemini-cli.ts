@@ -19,7 +19,12 @@ async function* read({ values }: Source): AsyncGenerator<SessionEvent> {
   for await (const { line, value } of values) {
     const entry = fieldsOf(value);
     if ("projectHash" in entry) {
-      yield { kind: "begin", conversation: CONVERSATION, session: String(entry["sessionId"]), parent: entry["kind"] === "subagent" ? "another session" : undefined };
+      yield {
+        kind: "begin",
+        conversation: CONVERSATION,
+        session: String(entry["sessionId"]),
+        parent: entry["kind"] === "subagent" ? "another session" : undefined,
+      };
       for (const message of listOf(entry["messages"])) yield* chat.take(fieldsOf(message), line);
     } else if ("$set" in entry) {
       yield* chat.replaced(listOf(fieldsOf(entry["$set"])["messages"]), line);
@@ -74,7 +79,8 @@ class GeminiChat {
       const { type, content, toolCalls } = fieldsOf(message);
       this.#isBegun = true;
       if (type === "user") yield* this.#add([{ role: "user", parts: partsOf(content) }], line);
-      else if (type === "gemini") yield* this.#add([modelMessage({ content, toolCalls }), ...resultMessages(listOf(toolCalls))], line);
+      else if (type === "gemini")
+        yield* this.#add([modelMessage({ content, toolCalls }), ...resultMessages(listOf(toolCalls))], line);
     }
   }
 
@@ -89,8 +95,18 @@ class GeminiChat {
     if (!answer) return;
     this.#answer = undefined;
     const { entry, line, sent_at } = answer;
-    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model: textOf(entry["model"]), usage: usageOf(fieldsOf(entry["tokens"])), key: textOf(entry["id"]) } };
-    const answers = results.length > 0 ? [{ role: "user", parts: results }] : resultMessages(listOf(entry["toolCalls"]));
+    yield {
+      kind: "call",
+      conversation: CONVERSATION,
+      call: {
+        at: sent_at,
+        model: textOf(entry["model"]),
+        usage: usageOf(fieldsOf(entry["tokens"])),
+        key: textOf(entry["id"]),
+      },
+    };
+    const answers =
+      results.length > 0 ? [{ role: "user", parts: results }] : resultMessages(listOf(entry["toolCalls"]));
     yield* this.#add([modelMessage(entry), ...answers], line);
   }
 
@@ -105,7 +121,9 @@ class GeminiChat {
 
 function partsOf(content: unknown): readonly unknown[] {
   if (typeof content === "string") return [{ text: content }];
-  return Array.isArray(content) ? listOf(content).map((part) => (typeof part === "string" ? { text: part } : part)) : [fieldsOf(content)];
+  return Array.isArray(content)
+    ? listOf(content).map((part) => (typeof part === "string" ? { text: part } : part))
+    : [fieldsOf(content)];
 }
 
 function modelMessage({ content, toolCalls }: Fields): object {
@@ -113,7 +131,10 @@ function modelMessage({ content, toolCalls }: Fields): object {
     const { id, name, args } = fieldsOf(call);
     return { functionCall: { id, name, args } };
   });
-  return { role: "model", parts: [...partsOf(content).filter((part) => textOf(fieldsOf(part)["text"]) !== undefined), ...calls] };
+  return {
+    role: "model",
+    parts: [...partsOf(content).filter((part) => textOf(fieldsOf(part)["text"]) !== undefined), ...calls],
+  };
 }
 
 function resultMessages(calls: readonly unknown[]): readonly object[] {
@@ -127,5 +148,9 @@ function resultMessages(calls: readonly unknown[]): readonly object[] {
 function usageOf(tokens: Fields): RecordedUsage | undefined {
   const input = countOf(tokens["input"]);
   if (input === undefined) return undefined;
-  return { input, cached: countOf(tokens["cached"]), output: (countOf(tokens["output"]) ?? 0) + (countOf(tokens["thoughts"]) ?? 0) };
+  return {
+    input,
+    cached: countOf(tokens["cached"]),
+    output: (countOf(tokens["output"]) ?? 0) + (countOf(tokens["thoughts"]) ?? 0),
+  };
 }

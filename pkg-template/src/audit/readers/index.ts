@@ -11,7 +11,18 @@ import { openHands } from "./openhands.js";
 import { otelSpans } from "./otel.js";
 import { requestLog } from "./request-log.js";
 
-export const READERS: readonly Reader[] = [claudeCode, codex, geminiCli, opencode, miniSweAgent, openHands, otelSpans, requestLog, items, chatMessages];
+export const READERS: readonly Reader[] = [
+  claudeCode,
+  codex,
+  geminiCli,
+  opencode,
+  miniSweAgent,
+  openHands,
+  otelSpans,
+  requestLog,
+  items,
+  chatMessages,
+];
 
 /** Values that tell whose file it is. */
 const FIRST = 64;

@@ -18,7 +18,8 @@ const WITHHELD = ["confidential", "restricted"];
 
 export const items: Reader = {
   name: "contextweaver",
-  recognise: (first) => first.length > 0 && first.every((value) => isItem(value) || (first.length === 1 && itemsOf(value).length > 0)),
+  recognise: (first) =>
+    first.length > 0 && first.every((value) => isItem(value) || (first.length === 1 && itemsOf(value).length > 0)),
   read,
 };
 
@@ -29,7 +30,9 @@ function isItem(value: unknown): boolean {
 
 /** The items of a list, of a document with one, or of a snapshot. */
 function itemsOf(value: unknown): readonly Fields[] {
-  const found = [value, at(value, "items"), at(value, "event_log"), at(value, "event_log", "items")].find((list) => Array.isArray(list) && list.length > 0 && list.every(isItem));
+  const found = [value, at(value, "items"), at(value, "event_log"), at(value, "event_log", "items")].find(
+    (list) => Array.isArray(list) && list.length > 0 && list.every(isItem),
+  );
   return listOf(found).map(fieldsOf);
 }
 
@@ -44,10 +47,19 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
     } else yield { kind: "problem", line, reason: "the line is no item" };
   }
   const ran = ranOf(snapshot, all.length);
-  yield { kind: "begin", conversation: CONVERSATION, session: path.split(/[\\/]/).at(-1) ?? path, account: ran.account };
+  yield {
+    kind: "begin",
+    conversation: CONVERSATION,
+    session: path.split(/[\\/]/).at(-1) ?? path,
+    account: ran.account,
+  };
   const shown = all.filter(({ item: { sensitivity } }) => !WITHHELD.includes(String(sensitivity)));
   const withheld = all.length - shown.length;
-  if (withheld > 0) yield { kind: "problem", reason: `${withheld === 1 ? "1 item is" : `${withheld} items are`} confidential or restricted, and in no prompt` };
+  if (withheld > 0)
+    yield {
+      kind: "problem",
+      reason: `${withheld === 1 ? "1 item is" : `${withheld} items are`} confidential or restricted, and in no prompt`,
+    };
   const results = new StoredResults(snapshot);
   yield* converted(shown, results, ran);
   for (const reason of results.problems()) yield { kind: "problem", reason };
@@ -68,16 +80,25 @@ function* converted(all: readonly Placed[], results: StoredResults, { model, isC
   const left = [...all];
   for (let tries = 0; ; tries += 1) {
     try {
-      const { messages } = itemsToMessages(left.map(({ item }) => item) as unknown as readonly ContextItem[], "openai-chat", { close_calls: true });
+      const { messages } = itemsToMessages(
+        left.map(({ item }) => item) as unknown as readonly ContextItem[],
+        "openai-chat",
+        { close_calls: true },
+      );
       const chat = withWhole(messages as unknown as readonly ChatMessage[], left, results);
       yield* calls(chat, model);
-      if (isCalled && chat.at(-1)?.role !== "assistant") yield { kind: "call", conversation: CONVERSATION, call: { model } };
+      if (isCalled && chat.at(-1)?.role !== "assistant")
+        yield { kind: "call", conversation: CONVERSATION, call: { model } };
       return;
     } catch (error) {
       const reason = conversionProblem(error);
       const [, at] = /^\/items\/(\d+)/.exec((error as ContextWeaverError).path ?? "") ?? [];
       const [wrong] = at === undefined || tries === MAX_LEFT_OUT ? [] : left.splice(Number(at), 1);
-      yield { kind: "problem", ...(wrong && { line: wrong.line }), reason: wrong ? (error as ContextWeaverError).message : reason };
+      yield {
+        kind: "problem",
+        ...(wrong && { line: wrong.line }),
+        reason: wrong ? (error as ContextWeaverError).message : reason,
+      };
       if (!wrong) return;
     }
   }
@@ -87,7 +108,11 @@ function* converted(all: readonly Placed[], results: StoredResults, { model, isC
  * Puts whole results where the log has digests: a model that is sent everything gets them so. They are put into the messages, as items
  * together may be longer than what is converted at once.
  */
-function withWhole(messages: readonly ChatMessage[], all: readonly Placed[], results: StoredResults): readonly ChatMessage[] {
+function withWhole(
+  messages: readonly ChatMessage[],
+  all: readonly Placed[],
+  results: StoredResults,
+): readonly ChatMessage[] {
   const wholes = new Map<string, { readonly digest: string; readonly whole: string }[]>();
   for (const { item } of all) {
     const whole = results.whole(item);

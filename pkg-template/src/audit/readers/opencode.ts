@@ -8,7 +8,13 @@ import type { Folder } from "./folder.js";
 
 export const opencode: Reader = {
   name: "opencode",
-  recognise: (first) => first.some((value) => "id" in fieldsOf(at(value, "info")) && "time" in fieldsOf(at(value, "info")) && Array.isArray(at(value, "messages"))),
+  recognise: (first) =>
+    first.some(
+      (value) =>
+        "id" in fieldsOf(at(value, "info")) &&
+        "time" in fieldsOf(at(value, "info")) &&
+        Array.isArray(at(value, "messages")),
+    ),
   read: readExport,
 };
 
@@ -60,7 +66,8 @@ function* sessionEvents(info: Fields, messages: readonly unknown[]): Generator<S
     if (own["role"] === "user") {
       heard = timeOf(at(own["time"], "created")) ?? heard;
       const text = parts.filter(({ type }) => type === "text").map((part) => textOf(part["text"]) ?? "");
-      if (text.length > 0) yield { kind: "messages", conversation, messages: [{ role: "user", content: text.join("\n") }] };
+      if (text.length > 0)
+        yield { kind: "messages", conversation, messages: [{ role: "user", content: text.join("\n") }] };
     } else {
       yield* answer(conversation, own, parts, heard);
       heard = timeOf(at(own["time"], "completed")) ?? heard;
@@ -70,7 +77,12 @@ function* sessionEvents(info: Fields, messages: readonly unknown[]): Generator<S
 }
 
 /** A message of the model is a step, in older versions several. */
-function* answer(conversation: string, info: Fields, parts: readonly Fields[], sent_at: number | undefined): Generator<SessionEvent> {
+function* answer(
+  conversation: string,
+  info: Fields,
+  parts: readonly Fields[],
+  sent_at: number | undefined,
+): Generator<SessionEvent> {
   const steps: Fields[][] = [[]];
   for (const part of parts) {
     if (part["type"] === "step-start" && steps.at(-1)?.some(({ type }) => type === "step-finish")) steps.push([]);
@@ -81,7 +93,11 @@ function* answer(conversation: string, info: Fields, parts: readonly Fields[], s
     const finish = step.find(({ type }) => type === "step-finish");
     const tokens = finish?.["tokens"] ?? (steps.length === 1 ? info["tokens"] : undefined);
     const model = textOf(info["modelID"]);
-    yield { kind: "call", conversation, call: { at: time, model, usage: usageOf(fieldsOf(tokens)), key: `${String(info["id"])} ${number}` } };
+    yield {
+      kind: "call",
+      conversation,
+      call: { at: time, model, usage: usageOf(fieldsOf(tokens)), key: `${String(info["id"])} ${number}` },
+    };
     // The session goes on from the summary that this step wrote.
     if (info["summary"] === true) yield { kind: "back", conversation, to: 0, why: "compaction" };
     yield { kind: "messages", conversation, messages: messagesOf(step) };
@@ -91,11 +107,31 @@ function* answer(conversation: string, info: Fields, parts: readonly Fields[], s
 }
 
 function messagesOf(step: readonly Fields[]): readonly ChatMessage[] {
-  const text = step.filter(({ type }) => type === "text").map((part) => textOf(part["text"]) ?? "").join("\n");
+  const text = step
+    .filter(({ type }) => type === "text")
+    .map((part) => textOf(part["text"]) ?? "")
+    .join("\n");
   const tools = step.filter(({ type }) => type === "tool");
-  const calls = tools.map((tool) => ({ id: String(tool["callID"]), type: "function" as const, function: { name: String(tool["tool"]), arguments: JSON.stringify(at(tool["state"], "input") ?? {}) } }));
-  const results = tools.map((tool): ChatMessage => ({ role: "tool", tool_call_id: String(tool["callID"]), content: textOf(at(tool["state"], "output")) ?? textOf(at(tool["state"], "error")) ?? "" }));
-  return [{ role: "assistant", content: text === "" && calls.length > 0 ? null : text, ...(calls.length > 0 && { tool_calls: calls }) }, ...results];
+  const calls = tools.map((tool) => ({
+    id: String(tool["callID"]),
+    type: "function" as const,
+    function: { name: String(tool["tool"]), arguments: JSON.stringify(at(tool["state"], "input") ?? {}) },
+  }));
+  const results = tools.map(
+    (tool): ChatMessage => ({
+      role: "tool",
+      tool_call_id: String(tool["callID"]),
+      content: textOf(at(tool["state"], "output")) ?? textOf(at(tool["state"], "error")) ?? "",
+    }),
+  );
+  return [
+    {
+      role: "assistant",
+      content: text === "" && calls.length > 0 ? null : text,
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+    ...results,
+  ];
 }
 
 /** OpenCode counts tokens that were read from the cache or written to it beside the others. */
@@ -105,5 +141,7 @@ function usageOf(tokens: Fields): RecordedUsage | undefined {
   const [cached = 0, written = 0] = [countOf(at(tokens["cache"], "read")), countOf(at(tokens["cache"], "write"))];
   const input = rest + cached + written;
   // A step that was aborted has no counts.
-  return input === 0 ? undefined : { input, cached, written, output: (countOf(tokens["output"]) ?? 0) + (countOf(tokens["reasoning"]) ?? 0) };
+  return input === 0
+    ? undefined
+    : { input, cached, written, output: (countOf(tokens["output"]) ?? 0) + (countOf(tokens["reasoning"]) ?? 0) };
 }

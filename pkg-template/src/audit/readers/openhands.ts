@@ -20,12 +20,19 @@ export const openHands: Reader = {
 function eventsOf(value: unknown): readonly Fields[] {
   if (Array.isArray(value)) return listOf(value).map(fieldsOf);
   const { history, trajectory } = fieldsOf(value);
-  return listOf(history ?? trajectory ?? [value]).flatMap((event) => (Array.isArray(event) ? listOf(event).map(fieldsOf) : [fieldsOf(event)]));
+  return listOf(history ?? trajectory ?? [value]).flatMap((event) =>
+    Array.isArray(event) ? listOf(event).map(fieldsOf) : [fieldsOf(event)],
+  );
 }
 
 function isEvent(event: Fields): boolean {
-  const isOld = typeof event["source"] === "string" && (typeof event["action"] === "string" || typeof event["observation"] === "string");
-  return isOld || (typeof event["kind"] === "string" && /^(SystemPrompt|Message|Action|Observation)Event$/.test(event["kind"]));
+  const isOld =
+    typeof event["source"] === "string" &&
+    (typeof event["action"] === "string" || typeof event["observation"] === "string");
+  return (
+    isOld ||
+    (typeof event["kind"] === "string" && /^(SystemPrompt|Message|Action|Observation)Event$/.test(event["kind"]))
+  );
 }
 
 async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
@@ -34,7 +41,7 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
     const isOwn = Array.isArray(value) || Array.isArray(fieldsOf(value)["history"] ?? fieldsOf(value)["trajectory"]);
     if (!run || isOwn) {
       if (run) yield* run.end();
-      const session = textOf(fieldsOf(value)["instance_id"]) ?? (path.split(/[\\/]/).at(-1) ?? path);
+      const session = textOf(fieldsOf(value)["instance_id"]) ?? path.split(/[\\/]/).at(-1) ?? path;
       run = new Run(fieldsOf(fieldsOf(value)["metrics"]), textOf(at(value, "metadata", "llm_config", "model")));
       yield { kind: "begin", conversation: CONVERSATION, session };
     }
@@ -46,9 +53,18 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
 /** Reads a folder with a file for each event; what calls cost stands in a file beside it. */
 export async function* readEvents(folder: Folder): AsyncGenerator<SessionEvent> {
   const state = folder.jsonAt("../base_state.json");
-  const usages = typeof state === "string" ? [] : Object.values(fieldsOf(at(state, "stats", "usage_to_metrics"))).flatMap((metrics) => listOf(at(metrics, "token_usages")));
-  const run = new Run({ token_usages: usages }, typeof state === "string" ? undefined : textOf(at(state, "agent", "llm", "model")));
-  const session = (typeof state === "string" ? undefined : textOf(state["id"])) ?? folder.path.split(/[\\/]/).at(-2) ?? folder.path;
+  const usages =
+    typeof state === "string"
+      ? []
+      : Object.values(fieldsOf(at(state, "stats", "usage_to_metrics"))).flatMap((metrics) =>
+          listOf(at(metrics, "token_usages")),
+        );
+  const run = new Run(
+    { token_usages: usages },
+    typeof state === "string" ? undefined : textOf(at(state, "agent", "llm", "model")),
+  );
+  const session =
+    (typeof state === "string" ? undefined : textOf(state["id"])) ?? folder.path.split(/[\\/]/).at(-2) ?? folder.path;
   yield { kind: "begin", conversation: CONVERSATION, session };
   for (const name of folder.namesIn(".").filter((one) => EVENT_FILE.test(one))) {
     const event = folder.jsonAt(name);
@@ -79,7 +95,9 @@ class Run {
   #heard: number | undefined;
 
   constructor(metrics: Fields, model: string | undefined) {
-    this.#usages = new Map(listOf(metrics["token_usages"]).map((usage) => [String(at(usage, "response_id")), fieldsOf(usage)]));
+    this.#usages = new Map(
+      listOf(metrics["token_usages"]).map((usage) => [String(at(usage, "response_id")), fieldsOf(usage)]),
+    );
     this.#model = model;
   }
 
@@ -97,7 +115,10 @@ class Run {
     const { action, observation, source, args, tool_call_metadata: metadata } = event;
     const response = fieldsOf(at(metadata, "model_response"));
     if (textOf(response["id"]) !== undefined) {
-      yield* this.#answered(String(response["id"]), event, { usage: chatUsage(fieldsOf(response["usage"])), model: textOf(response["model"]) });
+      yield* this.#answered(String(response["id"]), event, {
+        usage: chatUsage(fieldsOf(response["usage"])),
+        model: textOf(response["model"]),
+      });
       const message = fieldsOf(at(listOf(response["choices"])[0], "message"));
       if (this.#answer && this.#answer.calls.length === 0) {
         this.#answer.text = textOf(message["content"]) ?? "";
@@ -105,9 +126,16 @@ class Run {
       }
     }
     if (action === "system") yield* this.#said("system", textOf(at(args, "content")) ?? "", event);
-    else if (action === "message" && source === "user") yield* this.#said("user", textOf(at(args, "content")) ?? "", event);
-    else if (typeof action === "string" && source === "agent" && metadata === undefined) yield* this.#acted(event, action, fieldsOf(args));
-    else if (typeof observation === "string") this.#observed(textOf(at(metadata, "tool_call_id")) ?? `event_${String(event["cause"])}`, textOf(event["content"]) ?? "", event);
+    else if (action === "message" && source === "user")
+      yield* this.#said("user", textOf(at(args, "content")) ?? "", event);
+    else if (typeof action === "string" && source === "agent" && metadata === undefined)
+      yield* this.#acted(event, action, fieldsOf(args));
+    else if (typeof observation === "string")
+      this.#observed(
+        textOf(at(metadata, "tool_call_id")) ?? `event_${String(event["cause"])}`,
+        textOf(event["content"]) ?? "",
+        event,
+      );
   }
 
   /** An action of a model that writes no calls of tools: a message, or what it does with its arguments. */
@@ -117,7 +145,11 @@ class Run {
     const { thought, content, ...rest } = args;
     this.#answer.text = textOf(thought) ?? (action === "message" ? (textOf(content) ?? "") : "");
     if (action === "message") return;
-    this.#answer.calls.push({ id: `event_${String(event["id"])}`, type: "function", function: { name: action, arguments: JSON.stringify(action === "write" ? args : rest) } });
+    this.#answer.calls.push({
+      id: `event_${String(event["id"])}`,
+      type: "function",
+      function: { name: action, arguments: JSON.stringify(action === "write" ? args : rest) },
+    });
   }
 
   *#newer(event: Fields): Generator<SessionEvent> {
@@ -132,24 +164,48 @@ class Run {
       yield* this.#said("user", textsOf(at(said, "content")), event);
     } else if (kind === "ActionEvent") {
       yield* this.#answered(textOf(event["llm_response_id"]) ?? String(event["id"]), event, {});
-      const name = textOf(at(call, "name")) ?? textOf(at(call, "function", "name")) ?? textOf(event["tool_name"]) ?? "tool";
-      const written = textOf(at(call, "arguments")) ?? textOf(at(call, "function", "arguments")) ?? JSON.stringify(event["action"] ?? {});
+      const name =
+        textOf(at(call, "name")) ?? textOf(at(call, "function", "name")) ?? textOf(event["tool_name"]) ?? "tool";
+      const written =
+        textOf(at(call, "arguments")) ??
+        textOf(at(call, "function", "arguments")) ??
+        JSON.stringify(event["action"] ?? {});
       if (this.#answer) {
         this.#answer.text ||= textsOf(thought);
-        this.#answer.calls.push({ id: String(answers ?? at(call, "id")), type: "function", function: { name, arguments: written } });
+        this.#answer.calls.push({
+          id: String(answers ?? at(call, "id")),
+          type: "function",
+          function: { name, arguments: written },
+        });
       }
     } else if (kind === "ObservationEvent") {
       const observed = fieldsOf(event["observation"]);
-      this.#observed(String(answers), textOf(observed["output"]) ?? (textsOf(observed["content"]) || JSON.stringify(observed)), event);
+      this.#observed(
+        String(answers),
+        textOf(observed["output"]) ?? (textsOf(observed["content"]) || JSON.stringify(observed)),
+        event,
+      );
     }
   }
 
-  *#answered(id: string, event: Fields, { usage, model }: { readonly usage?: RecordedUsage | undefined; readonly model?: string | undefined }): Generator<SessionEvent> {
+  *#answered(
+    id: string,
+    event: Fields,
+    { usage, model }: { readonly usage?: RecordedUsage | undefined; readonly model?: string | undefined },
+  ): Generator<SessionEvent> {
     if (this.#answer?.id === id) return;
     yield* this.#flush();
     const told = fieldsOf(this.#usages.get(id));
     const counted = countOf(told["prompt_tokens"]) === undefined ? usage : usageOf(told);
-    this.#answer = { id, text: "", calls: [], results: [], usage: counted, model: model ?? textOf(told["model"]) ?? this.#model, sent_at: this.#heard ?? timeOf(event["timestamp"]) };
+    this.#answer = {
+      id,
+      text: "",
+      calls: [],
+      results: [],
+      usage: counted,
+      model: model ?? textOf(told["model"]) ?? this.#model,
+      sent_at: this.#heard ?? timeOf(event["timestamp"]),
+    };
   }
 
   *#said(role: "system" | "user", content: string, event: Fields): Generator<SessionEvent> {
@@ -161,7 +217,8 @@ class Run {
   #observed(id: string, content: string, event: Fields): void {
     this.#heard = timeOf(event["timestamp"]) ?? this.#heard;
     // Notes of the environment answer no call.
-    if (this.#answer?.calls.some((call) => call.id === id)) this.#answer.results.push({ role: "tool", tool_call_id: id, content });
+    if (this.#answer?.calls.some((call) => call.id === id))
+      this.#answer.results.push({ role: "tool", tool_call_id: id, content });
   }
 
   *#flush(): Generator<SessionEvent> {
@@ -170,16 +227,34 @@ class Run {
     this.#answer = undefined;
     const { id, text, calls, results, usage, sent_at, model } = answer;
     yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model, usage, key: id } };
-    yield { kind: "messages", conversation: CONVERSATION, messages: [{ role: "assistant", content: text === "" && calls.length > 0 ? null : text, ...(calls.length > 0 && { tool_calls: calls }) }, ...results] };
+    yield {
+      kind: "messages",
+      conversation: CONVERSATION,
+      messages: [
+        {
+          role: "assistant",
+          content: text === "" && calls.length > 0 ? null : text,
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        ...results,
+      ],
+    };
   }
 }
 
 function textsOf(content: unknown): string {
   if (typeof content === "string") return content;
-  return listOf(content).map((part) => textOf(fieldsOf(part)["text"]) ?? "").join("\n");
+  return listOf(content)
+    .map((part) => textOf(fieldsOf(part)["text"]) ?? "")
+    .join("\n");
 }
 
 /** Counts by call, as OpenHands sums them up. */
 function usageOf(told: Fields): RecordedUsage {
-  return { input: countOf(told["prompt_tokens"]) ?? 0, cached: countOf(told["cache_read_tokens"]), written: countOf(told["cache_write_tokens"]), output: countOf(told["completion_tokens"]) };
+  return {
+    input: countOf(told["prompt_tokens"]) ?? 0,
+    cached: countOf(told["cache_read_tokens"]),
+    written: countOf(told["cache_write_tokens"]),
+    output: countOf(told["completion_tokens"]),
+  };
 }

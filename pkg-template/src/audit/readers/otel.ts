@@ -24,7 +24,9 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
       .flatMap((scope) => listOf(at(scope, "spans")).map(fieldsOf));
     spans.sort((a, b) => (timeOf(a["startTimeUnixNano"]) ?? 0) - (timeOf(b["startTimeUnixNano"]) ?? 0));
     for (const span of spans) {
-      const attributes = new Map(listOf(span["attributes"]).map((one) => [String(at(one, "key")), valueOf(fieldsOf(one)["value"])]));
+      const attributes = new Map(
+        listOf(span["attributes"]).map((one) => [String(at(one, "key")), valueOf(fieldsOf(one)["value"])]),
+      );
       if (!CALLS.includes(String(attributes.get("gen_ai.operation.name")))) continue;
       const messages = listOf(parsed(attributes.get("gen_ai.input.messages")));
       if (messages.length === 0) {
@@ -48,14 +50,21 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
     }
   }
   yield* requests.end();
-  if (bare > 0) yield { kind: "problem", reason: `${bare} spans of models have no gen_ai.input.messages: let your instrumentation record content` };
+  if (bare > 0)
+    yield {
+      kind: "problem",
+      reason: `${bare} spans of models have no gen_ai.input.messages: let your instrumentation record content`,
+    };
 }
 
 /** A value of an attribute, without the names of its types. */
 function valueOf(value: unknown): unknown {
   const { stringValue, intValue, doubleValue, boolValue, arrayValue, kvlistValue } = fieldsOf(value);
   if (arrayValue !== undefined) return listOf(at(arrayValue, "values")).map(valueOf);
-  if (kvlistValue !== undefined) return Object.fromEntries(listOf(at(kvlistValue, "values")).map((one) => [String(at(one, "key")), valueOf(fieldsOf(one)["value"])]));
+  if (kvlistValue !== undefined)
+    return Object.fromEntries(
+      listOf(at(kvlistValue, "values")).map((one) => [String(at(one, "key")), valueOf(fieldsOf(one)["value"])]),
+    );
   return stringValue ?? (intValue === undefined ? undefined : Number(intValue)) ?? doubleValue ?? boolValue;
 }
 
@@ -66,7 +75,12 @@ function usageOf(attributes: ReadonlyMap<string, unknown>): RecordedUsage | unde
   const written = countOf(attributes.get("gen_ai.usage.cache_creation.input_tokens"));
   // The conventions count what the cache had as part of the input; who does not is seen where it is more.
   const isBeside = (cached ?? 0) + (written ?? 0) > input;
-  return { input: isBeside ? input + (cached ?? 0) + (written ?? 0) : input, cached, written, output: countOf(attributes.get("gen_ai.usage.output_tokens")) };
+  return {
+    input: isBeside ? input + (cached ?? 0) + (written ?? 0) : input,
+    cached,
+    written,
+    output: countOf(attributes.get("gen_ai.usage.output_tokens")),
+  };
 }
 
 function textsOf(parts: readonly unknown[]): string {
@@ -79,11 +93,27 @@ function chatOf(message: Fields): readonly ChatMessage[] {
   const role = message["role"] === "system" || message["role"] === "assistant" ? message["role"] : "user";
   const results = parts.filter(({ type }) => type === "tool_call_response");
   const calls = parts.filter(({ type }) => type === "tool_call");
-  const text = typeof message["content"] === "string" ? message["content"] : textsOf(parts.filter(({ type }) => type === "text"));
-  const answers = results.map((part): ChatMessage => ({ role: "tool", tool_call_id: String(part["id"]), content: written(part["response"] ?? part["result"]) }));
+  const text =
+    typeof message["content"] === "string" ? message["content"] : textsOf(parts.filter(({ type }) => type === "text"));
+  const answers = results.map(
+    (part): ChatMessage => ({
+      role: "tool",
+      tool_call_id: String(part["id"]),
+      content: written(part["response"] ?? part["result"]),
+    }),
+  );
   if (calls.length === 0 && text === "" && answers.length > 0) return answers;
-  const tool_calls = calls.map((part): ChatCall => ({ id: String(part["id"]), type: "function", function: { name: String(part["name"]), arguments: written(part["arguments"] ?? {}) } }));
-  return [...answers, { role, content: text === "" && tool_calls.length > 0 ? null : text, ...(tool_calls.length > 0 && { tool_calls }) }];
+  const tool_calls = calls.map(
+    (part): ChatCall => ({
+      id: String(part["id"]),
+      type: "function",
+      function: { name: String(part["name"]), arguments: written(part["arguments"] ?? {}) },
+    }),
+  );
+  return [
+    ...answers,
+    { role, content: text === "" && tool_calls.length > 0 ? null : text, ...(tool_calls.length > 0 && { tool_calls }) },
+  ];
 }
 
 function written(value: unknown): string {

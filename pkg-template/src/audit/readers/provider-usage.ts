@@ -6,12 +6,18 @@ import { usageOf as anthropicUsage } from "./claude-code.js";
 
 /** Reads the usage of chat completions, Responses, Anthropic or Gemini; undefined where there is none. */
 export function chatUsage(usage: Fields): RecordedUsage | undefined {
-  if (countOf(usage["cache_read_input_tokens"]) !== undefined && countOf(usage["prompt_tokens"]) === undefined) return anthropicUsage(usage);
+  if (countOf(usage["cache_read_input_tokens"]) !== undefined && countOf(usage["prompt_tokens"]) === undefined)
+    return anthropicUsage(usage);
   const input = countOf(usage["prompt_tokens"]) ?? countOf(usage["input_tokens"]) ?? countOf(usage["promptTokenCount"]);
   if (input === undefined) return undefined;
   const details = usage["prompt_tokens_details"] ?? usage["input_tokens_details"];
-  const cached = countOf(at(details, "cached_tokens")) ?? countOf(usage["prompt_cache_hit_tokens"]) ?? countOf(usage["cache_read_input_tokens"]) ?? countOf(usage["cachedContentTokenCount"]);
+  const cached =
+    countOf(at(details, "cached_tokens")) ??
+    countOf(usage["prompt_cache_hit_tokens"]) ??
+    countOf(usage["cache_read_input_tokens"]) ??
+    countOf(usage["cachedContentTokenCount"]);
   const written = countOf(usage["cache_creation_input_tokens"]);
-  const output = countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? countOf(usage["candidatesTokenCount"]);
+  const output =
+    countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? countOf(usage["candidatesTokenCount"]);
   return { input, cached, written, output };
 }

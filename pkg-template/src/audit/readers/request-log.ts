@@ -23,7 +23,8 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
       const body = requestOf(entry);
       if (!body) {
         // Other calls of the API, such as a list of models, cost nothing.
-        if ("request" in entry || "messages" in entry) yield { kind: "problem", line, reason: "the line has no messages that are known" };
+        if ("request" in entry || "messages" in entry)
+          yield { kind: "problem", line, reason: "the line has no messages that are known" };
         continue;
       }
       try {
@@ -39,7 +40,13 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
 /** The body of a request, wherever the line has it. */
 function requestOf(entry: Fields): Fields | undefined {
   const request = fieldsOf(parsed(entry["request"]));
-  const candidates = [request, parsed(request["body"]), parsed(entry["request_body"]), parsed(entry["body"]), entry].map(fieldsOf);
+  const candidates = [
+    request,
+    parsed(request["body"]),
+    parsed(entry["request_body"]),
+    parsed(entry["body"]),
+    entry,
+  ].map(fieldsOf);
   return candidates.find(isBody);
 }
 
@@ -50,20 +57,41 @@ function isBody({ model, messages, contents, input }: Fields): boolean {
 }
 
 function asRequest(entry: Fields, body: Fields): Request {
-  const input = typeof body["input"] === "string" ? { ...body, input: [{ role: "user", content: body["input"] }] } : body;
+  const input =
+    typeof body["input"] === "string" ? { ...body, input: [{ role: "user", content: body["input"] }] } : body;
   const found = findMessages(input);
   const format = found?.format ?? "openai-chat";
-  const list = found?.list ?? (Array.isArray(input["messages"]) ? "messages" : Array.isArray(input["input"]) ? "input" : "contents");
+  const list =
+    found?.list ??
+    (Array.isArray(input["messages"]) ? "messages" : Array.isArray(input["input"]) ? "input" : "contents");
   const answer = answerOf(entry);
   const system = body["instructions"] ?? body["system"] ?? body["systemInstruction"] ?? body["system_instruction"];
   const usage = chatUsage(fieldsOf(answer["usage"] ?? answer["usageMetadata"]));
-  const time = timeOf(entry["timestamp"] ?? entry["time"] ?? entry["started_at"] ?? entry["start_time"] ?? entry["created_at"] ?? entry["created"] ?? entry["ts"]);
+  const time = timeOf(
+    entry["timestamp"] ??
+      entry["time"] ??
+      entry["started_at"] ??
+      entry["start_time"] ??
+      entry["created_at"] ??
+      entry["created"] ??
+      entry["ts"],
+  );
   return {
     messages: listOf(input[list]),
     instructions: system == null ? undefined : typeof system === "string" ? system : JSON.stringify(system),
     tools: listOf(body["tools"]).length > 0 ? JSON.stringify(body["tools"]) : undefined,
-    id: textOf(body["prompt_cache_key"]) ?? textOf(at(body["metadata"], "user_id")) ?? textOf(entry["conversation_id"]) ?? textOf(entry["session_id"]),
-    call: { at: time, model: textOf(body["model"]) ?? textOf(answer["model"]), usage, provider: textOf(answer["provider"]), key: textOf(answer["id"]) },
+    id:
+      textOf(body["prompt_cache_key"]) ??
+      textOf(at(body["metadata"], "user_id")) ??
+      textOf(entry["conversation_id"]) ??
+      textOf(entry["session_id"]),
+    call: {
+      at: time,
+      model: textOf(body["model"]) ?? textOf(answer["model"]),
+      usage,
+      provider: textOf(answer["provider"]),
+      key: textOf(answer["id"]),
+    },
     convert: (messages, known) => toChat(messages, format, known),
   };
 }

@@ -84,16 +84,23 @@ export class Requests {
   }
 
   /** The conversation that has most of the messages; one of the same client and tools that has none of them was compacted. */
-  #find(hashes: readonly string[], { id, tools }: Request): { readonly open: Open; readonly common: number } | undefined {
+  #find(
+    hashes: readonly string[],
+    { id, tools }: Request,
+  ): { readonly open: Open; readonly common: number } | undefined {
     let best: { open: Open; common: number } | undefined;
     for (const open of this.#open) {
       if (open.id !== id) continue;
       let common = 0;
-      while (common < hashes.length && common < open.hashes.length && hashes[common] === open.hashes[common]) common += 1;
+      while (common < hashes.length && common < open.hashes.length && hashes[common] === open.hashes[common])
+        common += 1;
       if (common > (best?.common ?? 0)) best = { open, common };
     }
     if (best) return best;
-    const same = id === undefined || tools === undefined ? undefined : [...this.#open].reverse().find((open) => open.id === id && open.tools === tools);
+    const same =
+      id === undefined || tools === undefined
+        ? undefined
+        : [...this.#open].reverse().find((open) => open.id === id && open.tools === tools);
     return same && hashes.length < same.hashes.length ? { open: same, common: 0 } : undefined;
   }
 

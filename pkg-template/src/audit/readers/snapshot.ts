@@ -21,15 +21,36 @@ export function ranOf(snapshot: unknown, items: number): Ran {
   const prompts = Object.values(fieldsOf(at(snapshot, "running")));
   const accounts = prompts.flatMap((prompt) => accountOf(prompt) ?? []).sort((a, b) => b.steps - a.steps);
   const models = Object.keys(fieldsOf(at(snapshot, "calibration")));
-  return { account: accounts[0], model: models.length === 1 ? models[0] : undefined, isCalled: items > 0 && prompts.some((prompt) => at(prompt, "seen") === items) };
+  return {
+    account: accounts[0],
+    model: models.length === 1 ? models[0] : undefined,
+    isCalled: items > 0 && prompts.some((prompt) => at(prompt, "seen") === items),
+  };
 }
 
 function accountOf(prompt: unknown): SessionAccount | undefined {
   const of = (key: string): number | undefined => countOf(at(prompt, "account", "costs", key));
   const budget = countOf(at(prompt, "budget"));
-  const [steps, cuts, tokens, repeated_tokens, tokens_without, cost, cost_without] = [of("steps"), of("cuts"), of("tokens"), of("repeated_tokens"), of("tokens_without"), of("cost"), of("cost_without")];
+  const [steps, cuts, tokens, repeated_tokens, tokens_without, cost, cost_without] = [
+    of("steps"),
+    of("cuts"),
+    of("tokens"),
+    of("repeated_tokens"),
+    of("tokens_without"),
+    of("cost"),
+    of("cost_without"),
+  ];
   if (!budget || !steps || tokens === undefined || tokens_without === undefined) return undefined;
-  return { budget, steps, cuts: cuts ?? 0, tokens, repeated_tokens: repeated_tokens ?? 0, tokens_without, cost: cost ?? 0, cost_without: cost_without ?? 0 };
+  return {
+    budget,
+    steps,
+    cuts: cuts ?? 0,
+    tokens,
+    repeated_tokens: repeated_tokens ?? 0,
+    tokens_without,
+    cost: cost ?? 0,
+    cost_without: cost_without ?? 0,
+  };
 }
 
 /** Media types whose bytes are a text. */
@@ -49,7 +70,10 @@ export class StoredResults {
   short = 0;
 
   constructor(snapshot: unknown) {
-    [this.#data, this.#envelopes] = [fieldsOf(at(snapshot, "artifact_store", "data")), fieldsOf(at(snapshot, "envelopes"))];
+    [this.#data, this.#envelopes] = [
+      fieldsOf(at(snapshot, "artifact_store", "data")),
+      fieldsOf(at(snapshot, "envelopes")),
+    ];
   }
 
   /** The text of a result as the tool returned it; undefined of an item that stands whole in the log. */
@@ -57,13 +81,17 @@ export class StoredResults {
     const { handle, media_type: type } = fieldsOf(ref);
     const stats = fieldsOf(at(this.#envelopes[String(id)], "firewall_stats"));
     const firewall = at(metadata, "firewall");
-    const isDigest = kind === "tool_result" && typeof handle === "string" && (firewall !== undefined || stats["triggered"] === true);
+    const isDigest =
+      kind === "tool_result" && typeof handle === "string" && (firewall !== undefined || stats["triggered"] === true);
     if (!isDigest || !TEXTUAL.test(String(type))) return undefined;
     const stored = textOf(this.#data[handle]);
     const found = stored === undefined ? undefined : decoded(stored);
     if (found !== undefined) return found;
     this.missing += 1;
-    const tokens = countOf(at(firewall, "tokens")) ?? countOf(stats["original_tokens"]) ?? (countOf(fieldsOf(ref)["size_bytes"]) ?? 0) / 4;
+    const tokens =
+      countOf(at(firewall, "tokens")) ??
+      countOf(stats["original_tokens"]) ??
+      (countOf(fieldsOf(ref)["size_bytes"]) ?? 0) / 4;
     return this.#filledUp(String(text), tokens);
   }
 
@@ -84,8 +112,12 @@ export class StoredResults {
     const of = (count: number): string => (count === 1 ? "1 result" : `${count} results`);
     const [they, are] = [this.missing === 1 ? "it counts" : "they count", this.short === 1 ? "is" : "are"];
     return [
-      ...(this.missing > 0 ? [`the bytes of ${of(this.missing)} are not in the file: ${they} with the size that the log states`] : []),
-      ...(this.short > 0 ? [`${of(this.short)} ${are} counted too short: the size is not stated, or beyond ${MOST_FILLED} characters`] : []),
+      ...(this.missing > 0
+        ? [`the bytes of ${of(this.missing)} are not in the file: ${they} with the size that the log states`]
+        : []),
+      ...(this.short > 0
+        ? [`${of(this.short)} ${are} counted too short: the size is not stated, or beyond ${MOST_FILLED} characters`]
+        : []),
     ];
   }
 }

@@ -88,11 +88,21 @@ function isOwn(tool: string): boolean {
 }
 
 /** Makes an event of what agents call alike. */
-function eventOf({ tool_name, tool_input }: Fields, slot: Slot | undefined, answer: (slot: Slot, text: string) => object): ToolEvent | undefined {
+function eventOf(
+  { tool_name, tool_input }: Fields,
+  slot: Slot | undefined,
+  answer: (slot: Slot, text: string) => object,
+): ToolEvent | undefined {
   const tool = String(tool_name ?? "");
   if (!slot || isOwn(tool)) return undefined;
   const { text, file } = slot;
-  return { tool, input: tool_input ?? {}, text, ...(file !== undefined && { file }), answer: (other) => answer(slot, other) };
+  return {
+    tool,
+    input: tool_input ?? {},
+    text,
+    ...(file !== undefined && { file }),
+    answer: (other) => answer(slot, other),
+  };
 }
 
 /** Agents by the name that `hook` and `install` take. */
@@ -109,11 +119,19 @@ export const AGENTS: Readonly<Record<string, HookedAgent>> = {
     drilldown: "mcp_contextweaver_drilldown",
     project: "GEMINI_PROJECT_DIR",
     // Its word for another text in place of a result is that the result was denied.
-    read: (event) => eventOf(event, slotAt(event["tool_response"], ["llmContent"]), (_, text) => ({ decision: "deny", reason: `(The tool succeeded; its result was shortened.)\n${text}` })),
+    read: (event) =>
+      eventOf(event, slotAt(event["tool_response"], ["llmContent"]), (_, text) => ({
+        decision: "deny",
+        reason: `(The tool succeeded; its result was shortened.)\n${text}`,
+      })),
   },
   codex: {
     drilldown: "mcp__contextweaver__drilldown",
-    read: (event) => eventOf(event, slotOf(event["tool_response"]) ?? slotAt(event["tool_response"], ["content"]), (_, text) => ({ decision: "block", reason: text })),
+    read: (event) =>
+      eventOf(event, slotOf(event["tool_response"]) ?? slotAt(event["tool_response"], ["content"]), (_, text) => ({
+        decision: "block",
+        reason: text,
+      })),
   },
   // Its plugin is ours, and so is what it sends.
   opencode: {
@@ -121,7 +139,11 @@ export const AGENTS: Readonly<Record<string, HookedAgent>> = {
     read: (event) => {
       const { tool_response, tool_file } = event;
       const slot = slotOf(tool_response);
-      return eventOf(event, slot && { ...slot, ...(typeof tool_file === "string" && { file: tool_file }) }, (_, text) => ({ output: text }));
+      return eventOf(
+        event,
+        slot && { ...slot, ...(typeof tool_file === "string" && { file: tool_file }) },
+        (_, text) => ({ output: text }),
+      );
     },
   },
 };

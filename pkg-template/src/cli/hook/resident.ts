@@ -28,11 +28,18 @@ function addressIn(folder: string): string | undefined {
 }
 
 /** Answers hooks until the process ends. The one that began last answers. */
-export function serveHooks(folder: string, open: (options: HookOptions) => ProjectResults, onError: (error: unknown) => void): void {
+export function serveHooks(
+  folder: string,
+  open: (options: HookOptions) => ProjectResults,
+  onError: (error: unknown) => void,
+): void {
   const address = addressIn(folder);
   if (address === undefined) return;
   const answer = async (request: string): Promise<Reply> => {
-    const { options, result } = JSON.parse(request) as { readonly options: HookOptions; readonly result: ProjectResult };
+    const { options, result } = JSON.parse(request) as {
+      readonly options: HookOptions;
+      readonly result: ProjectResult;
+    };
     // A session for each result, as hooks that work by themselves have it: what others have read of it never changes.
     const results = open(options);
     try {

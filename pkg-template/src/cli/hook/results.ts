@@ -47,7 +47,13 @@ export class ProjectResults {
     this.#store = store;
     this.#most = resultTokens(result_tokens === undefined ? {} : { result_tokens });
     const manager = { redact_secrets: mask };
-    this.#session = new GatewaySessions({ store, result_tokens: this.#most, manager, drilldown, recall: "recall" }).open(CALLER);
+    this.#session = new GatewaySessions({
+      store,
+      result_tokens: this.#most,
+      manager,
+      drilldown,
+      recall: "recall",
+    }).open(CALLER);
     this.#searched = new SearchedResults(store, mask);
   }
 
@@ -58,11 +64,15 @@ export class ProjectResults {
   async entered({ tool, input, text }: ProjectResult): Promise<string | undefined> {
     if (text.length <= MOST_CHARS * this.#most && countTokens(text) <= this.#most) return undefined;
     let failure: unknown;
-    const digested = await this.#session.digest({ name: tool, arguments: input, result: { content: [{ type: "text", text }] } }, (error) => (failure ??= error));
+    const digested = await this.#session.digest(
+      { name: tool, arguments: input, result: { content: [{ type: "text", text }] } },
+      (error) => (failure ??= error),
+    );
     if (failure !== undefined) throw failure;
     const { result, is_digested, shown_tokens, tokens, envelope } = digested;
     if (!is_digested || shown_tokens >= tokens) return undefined;
-    if (envelope?.provenance["missing_bytes"] !== undefined) throw new Error("the result is too large to be stored whole");
+    if (envelope?.provenance["missing_bytes"] !== undefined)
+      throw new Error("the result is too large to be stored whole");
     return (result["content"] as readonly { readonly text?: string }[]).map((block) => block.text ?? "").join("\n");
   }
 
@@ -121,7 +131,12 @@ class SearchedResults {
         // A result of a turn that is over may leave memory for another.
         this.manager.ingest({ id: `${call}:turn`, kind: "user_turn", text: tool_name });
         this.manager.ingest({ id: call, kind: "tool_call", text: called.text, metadata: called.metadata });
-        this.manager.ingestToolResult({ tool_call_id: call, tool_name, raw_output: manager.artifacts.bytes(handle), media_type: "text/plain" });
+        this.manager.ingestToolResult({
+          tool_call_id: call,
+          tool_name,
+          raw_output: manager.artifacts.bytes(handle),
+          media_type: "text/plain",
+        });
       }
     } finally {
       manager.free();

@@ -1,5 +1,15 @@
 // Changes to files that are shown before they are made, remembered, and taken back without touching anything else.
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import process from "node:process";
 import { UsageError } from "../options.js";
 import { inserted, removed } from "./json-edit.js";
@@ -47,20 +57,33 @@ export function planned(change: Change): Planned | undefined {
     }
   } else if ("lines" in change) {
     if (after.includes(change.lines)) return undefined;
-    if (change.unless.test(after)) throw new UsageError(`${file} has such an entry already; nothing was written`, "input");
+    if (change.unless.test(after))
+      throw new UsageError(`${file} has such an entry already; nothing was written`, "input");
     const added = `${after === "" || after.endsWith("\n") ? "" : "\n"}${change.lines}`;
     after += added;
     pieces.push({ added });
   } else {
     if (before === change.text) return undefined;
-    if (before !== undefined) throw new UsageError(`${file} is there already, and was written by somebody else; nothing was written`, "input");
+    if (before !== undefined)
+      throw new UsageError(`${file} is there already, and was written by somebody else; nothing was written`, "input");
     after = change.text;
     pieces.push({ added: after });
   }
   if (pieces.length === 0) return undefined;
   const created = before === undefined;
   const isBlank = before !== undefined && before.trim() === "";
-  return { before, after, made: { file, created, ...((created || isBlank) && { text: after }), ...(isBlank && { blank: before }), pieces, folders: missingFolders(file) } };
+  return {
+    before,
+    after,
+    made: {
+      file,
+      created,
+      ...((created || isBlank) && { text: after }),
+      ...(isBlank && { blank: before }),
+      pieces,
+      folders: missingFolders(file),
+    },
+  };
 }
 
 /** Writes a change. */
@@ -75,7 +98,14 @@ export function apply({ after, made }: Planned): void {
 }
 
 /** What a file is without a change that was made; `undefined` for no file, and what could not be taken out. */
-export function without({ file, text, blank, pieces }: Made): { readonly before: string; readonly after: string | undefined; readonly left: readonly string[] } | undefined {
+export function without({
+  file,
+  text,
+  blank,
+  pieces,
+}: Made):
+  | { readonly before: string; readonly after: string | undefined; readonly left: readonly string[] }
+  | undefined {
   const before = contents(file);
   if (before === undefined) return undefined;
   if (before === text) return { before, after: blank, left: [] };
@@ -137,7 +167,8 @@ function parentOf(file: string): string {
 
 function missingFolders(file: string): readonly string[] {
   const folders: string[] = [];
-  for (let folder = parentOf(file); folder.length > 1 && !existsSync(folder); folder = parentOf(folder)) folders.unshift(folder);
+  for (let folder = parentOf(file); folder.length > 1 && !existsSync(folder); folder = parentOf(folder))
+    folders.unshift(folder);
   return folders;
 }
 

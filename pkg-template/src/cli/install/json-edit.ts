@@ -97,7 +97,11 @@ export function removed(text: string, edit: JsonEdit, added: string, file: strin
 }
 
 /** The container and the entry that an edit has made. */
-function wayTo(text: string, { path, value, isElement = false }: JsonEdit, place: Place): readonly [Place, Child] | undefined {
+function wayTo(
+  text: string,
+  { path, value, isElement = false }: JsonEdit,
+  place: Place,
+): readonly [Place, Child] | undefined {
   const [key, ...rest] = path;
   if (key === undefined) {
     const child = isElement ? place.children.find((one) => isSame(parsed(text, one.value), value)) : undefined;
@@ -136,7 +140,10 @@ function parsed(text: string, { start, end }: Place): unknown {
 }
 
 function wrong(file: string, path: readonly string[], expected: string): UsageError {
-  return new UsageError(`${file}: ${path.length === 0 ? "the document" : path.join(".")} is not ${expected}; nothing was written`, "input");
+  return new UsageError(
+    `${file}: ${path.length === 0 ? "the document" : path.join(".")} is not ${expected}; nothing was written`,
+    "input",
+  );
 }
 
 function root(text: string, file: string): Place {
@@ -151,6 +158,13 @@ function root(text: string, file: string): Place {
 
 function placeOf(text: string, { start, end }: JsonSpan): Place {
   const kind = { "{": "object", "[": "array" }[text[start] ?? ""] as "object" | "array" | undefined;
-  const children = Array.from(entriesAt(text, start), ({ name, start: from, value }): Child => ({ ...(name !== undefined && { key: name }), start: from, value: placeOf(text, value) }));
+  const children = Array.from(
+    entriesAt(text, start),
+    ({ name, start: from, value }): Child => ({
+      ...(name !== undefined && { key: name }),
+      start: from,
+      value: placeOf(text, value),
+    }),
+  );
   return { start, end, kind: kind ?? "other", children };
 }

@@ -33,17 +33,38 @@ export const PLANS: Readonly<Record<string, (options: PlanOptions) => Plan>> = {
       {
         file: here(".claude/settings.local.json"),
         edits: [
-          { path: ["hooks", "PostToolUse"], value: { matcher: MATCHER, hooks: [{ type: "command", command: hookLine("claude-code", options), timeout: TIMEOUT }] }, isElement: true },
+          {
+            path: ["hooks", "PostToolUse"],
+            value: {
+              matcher: MATCHER,
+              hooks: [{ type: "command", command: hookLine("claude-code", options), timeout: TIMEOUT }],
+            },
+            isElement: true,
+          },
           { path: ["enabledMcpjsonServers"], value: SERVER, isElement: true },
           { path: ["permissions", "allow"], value: `mcp__${SERVER}`, isElement: true },
         ],
       },
-      { file: here(".mcp.json"), edits: [{ path: ["mcpServers", SERVER], value: { command: process.execPath, args: mcpArguments(options) } }] },
+      {
+        file: here(".mcp.json"),
+        edits: [{ path: ["mcpServers", SERVER], value: { command: process.execPath, args: mcpArguments(options) } }],
+      },
     ],
-    notes: ["Claude Code from 2.1.121 on takes the text of a hook in place of a result; before that, results stay as they are.", ".mcp.json has addresses of this machine: leave it out of version control."],
+    notes: [
+      "Claude Code from 2.1.121 on takes the text of a hook in place of a result; before that, results stay as they are.",
+      ".mcp.json has addresses of this machine: leave it out of version control.",
+    ],
   }),
   opencode: (options) => ({
-    changes: [{ file: here(".opencode/plugins/contextweaver.js"), text: openCodePlugin([process.execPath, ...hookArguments("opencode", options)], [process.execPath, ...mcpArguments(options)]) }],
+    changes: [
+      {
+        file: here(".opencode/plugins/contextweaver.js"),
+        text: openCodePlugin(
+          [process.execPath, ...hookArguments("opencode", options)],
+          [process.execPath, ...mcpArguments(options)],
+        ),
+      },
+    ],
     notes: ["The plugin adds the server of MCP by itself."],
   }),
   "gemini-cli": (options) => ({
@@ -51,15 +72,34 @@ export const PLANS: Readonly<Record<string, (options: PlanOptions) => Plan>> = {
       {
         file: here(".gemini/settings.json"),
         edits: [
-          { path: ["hooks", "AfterTool"], value: { hooks: [{ name: SERVER, type: "command", command: hookLine("gemini-cli", options), timeout: TIMEOUT * 1_000 }] }, isElement: true },
-          { path: ["mcpServers", SERVER], value: { command: process.execPath, args: mcpArguments(options), trust: true } },
+          {
+            path: ["hooks", "AfterTool"],
+            value: {
+              hooks: [
+                { name: SERVER, type: "command", command: hookLine("gemini-cli", options), timeout: TIMEOUT * 1_000 },
+              ],
+            },
+            isElement: true,
+          },
+          {
+            path: ["mcpServers", SERVER],
+            value: { command: process.execPath, args: mcpArguments(options), trust: true },
+          },
         ],
       },
     ],
-    notes: ["Gemini CLI runs hooks of a project in folders that you trust, and shows a shortened result as `Tool result blocked`: its only way to put another text there."],
+    notes: [
+      "Gemini CLI runs hooks of a project in folders that you trust, and shows a shortened result as `Tool result blocked`: its only way to put another text there.",
+    ],
   }),
   codex: (options) => ({
-    changes: [{ file: `${process.env["CODEX_HOME"] ?? `${homedir()}/.codex`}/config.toml`, lines: codexLines(options), unless: /^\s*\[mcp_servers\.contextweaver\]/m }],
+    changes: [
+      {
+        file: `${process.env["CODEX_HOME"] ?? `${homedir()}/.codex`}/config.toml`,
+        lines: codexLines(options),
+        unless: /^\s*\[mcp_servers\.contextweaver\]/m,
+      },
+    ],
     notes: ["Codex asks whether to trust a new hook when it starts next: see /hooks."],
   }),
 };
@@ -72,7 +112,10 @@ export function here(path: string): string {
 /** The program as it is installed. */
 function program(): string {
   const file = fileURLToPath(new URL("../../bin/contextweaver.js", import.meta.url));
-  if (/[/\\]_npx[/\\]/.test(file)) throw new UsageError("npx keeps the program only for a while; install it first: npm install --global contextweaver");
+  if (/[/\\]_npx[/\\]/.test(file))
+    throw new UsageError(
+      "npx keeps the program only for a while; install it first: npm install --global contextweaver",
+    );
   return file;
 }
 
@@ -82,7 +125,13 @@ function shared({ mask }: PlanOptions): readonly string[] {
 
 function hookArguments(agent: string, options: PlanOptions): readonly string[] {
   const { result_tokens } = options;
-  return [program(), "hook", agent, ...shared(options), ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens])];
+  return [
+    program(),
+    "hook",
+    agent,
+    ...shared(options),
+    ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens]),
+  ];
 }
 
 function mcpArguments(options: PlanOptions): readonly string[] {
@@ -104,7 +153,16 @@ function codexLines(options: PlanOptions): string {
   const { result_tokens, mask } = options;
   const own = [...(mask ? ["--mask"] : [])];
   // Its configuration is the user's: the store is found by the folder where it runs.
-  const hook = [process.execPath, program(), "hook", "codex", ...own, ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens])].map(quoted).join(" ");
+  const hook = [
+    process.execPath,
+    program(),
+    "hook",
+    "codex",
+    ...own,
+    ...(result_tokens === undefined ? [] : ["--result-tokens", result_tokens]),
+  ]
+    .map(quoted)
+    .join(" ");
   return [
     "# contextweaver: large results are stored, and read on in by drilldown and recall",
     `[mcp_servers.${SERVER}]`,
