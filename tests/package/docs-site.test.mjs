@@ -5,10 +5,12 @@ import { mkdir, readFile, readdir } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, posix } from "node:path";
 import test from "node:test";
-import { chromium, has, launchChromium, page, root, run } from "./harness.mjs";
+import { chromium, firefox, has, launchChromium, launchFirefox, page, root, run } from "./harness.mjs";
 import { PHONE, shows } from "./page.mjs";
 
 const BASE = "/some/where/";
+const CHROMIUM = { name: "Chromium", program: chromium, launch: launchChromium };
+const FIREFOX = { name: "Firefox", program: firefox, launch: launchFirefox };
 const MIME = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -51,7 +53,7 @@ test("the site of the documents", async (t) => {
   });
 
   await t.test("every page opens without an error, asks for nothing elsewhere, and fits a phone", async (t) => {
-    const opened = await visitor(t);
+    const opened = await visitor(t, CHROMIUM);
     if (!opened) return;
     const { tab, address } = opened;
     await tab.setViewportSize(PHONE);
@@ -65,41 +67,43 @@ test("the site of the documents", async (t) => {
     }
   });
 
-  await t.test("the search finds drilldown, and leads there", async (t) => {
-    const opened = await visitor(t);
-    if (!opened) return;
-    const { tab, address } = opened;
-    await tab.goto(address);
-    await tab.click(".DocSearch-Button");
-    await tab.fill(".search-input", "drilldown");
-    await shows(tab, ".results .result", /\w/);
-    const found = await tab.locator(".results .result").evaluateAll((results) => results.map(({ href }) => href));
-    assert.ok(
-      found.some((href) => /\/docs\/results\.html/.test(href)),
-      found.join("\n"),
-    );
-    await tab.locator(".results .result").first().click();
-    await shows(tab, "main h1", /\w/);
-    assert.match(tab.url(), new RegExp(`${BASE}.+\\.html`));
-  });
+  for (const browser of [CHROMIUM, FIREFOX]) {
+    await t.test(`the search finds drilldown, and leads there: ${browser.name}`, async (t) => {
+      const opened = await visitor(t, browser);
+      if (!opened) return;
+      const { tab, address } = opened;
+      await tab.goto(address);
+      await tab.click(".DocSearch-Button");
+      await tab.fill(".search-input", "drilldown");
+      await shows(tab, ".results .result", /\w/);
+      const found = await tab.locator(".results .result").evaluateAll((results) => results.map(({ href }) => href));
+      assert.ok(
+        found.some((href) => /\/docs\/results\.html/.test(href)),
+        found.join("\n"),
+      );
+      await tab.locator(".results .result").first().click();
+      await shows(tab, "main h1", /\w/);
+      assert.match(tab.url(), new RegExp(`${BASE}.+\\.html`));
+    });
 
-  await t.test("the kinds of pages stand beside, and the demo is a part of it", async (t) => {
-    const opened = await visitor(t);
-    if (!opened) return;
-    const { tab, address } = opened;
-    await tab.goto(`${address}docs/costs.html`);
-    const kinds = await tab.locator(".VPSidebar .group h2").allTextContents();
-    assert.deepEqual(kinds, ["Start", "Tutorial", "How-to", "Explanation", "Reference"]);
-    await tab.locator(".VPNavBar").getByRole("link", { name: "Demo" }).click();
-    await shows(tab, "#headline", /44 model calls/);
-    await tab.click("#cut-after");
-    await shows(tab, "#call-title", /Call \d+ of 44: a cut/);
-  });
+    await t.test(`the kinds of pages stand beside, and the demo is a part of it: ${browser.name}`, async (t) => {
+      const opened = await visitor(t, browser);
+      if (!opened) return;
+      const { tab, address } = opened;
+      await tab.goto(`${address}docs/costs.html`);
+      const kinds = await tab.locator(".VPSidebar .group h2").allTextContents();
+      assert.deepEqual(kinds, ["Start", "Tutorial", "How-to", "Explanation", "Reference"]);
+      await tab.locator(".VPNavBar").getByRole("link", { name: "Demo" }).click();
+      await shows(tab, "#headline", /44 model calls/);
+      await tab.click("#cut-after");
+      await shows(tab, "#call-title", /Call \d+ of 44: a cut/);
+    });
+  }
 });
 
 /** A tab in a browser, and where the site is served; what the browser complains of fails the test. */
-async function visitor(t) {
-  if (!has(t, chromium.path, chromium)) return undefined;
+async function visitor(t, { program, launch }) {
+  if (!has(t, program.path, program)) return undefined;
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const path = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
@@ -114,7 +118,7 @@ async function visitor(t) {
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   t.after(() => server.close());
   const address = `http://127.0.0.1:${server.address().port}${BASE}`;
-  const browser = await launchChromium(t);
+  const browser = await launch(t);
   const tab = await browser.newPage();
   const problems = [];
   tab.on("pageerror", (error) => problems.push(String(error)));

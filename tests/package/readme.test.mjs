@@ -55,7 +55,9 @@ test("the documents of the repository are those of the package", async () => {
 });
 
 test("every document but the changelog and tables can be read in one go", () => {
-  const LONGEST = { "README.md": 160 };
+  const ofFrameworks = ["ai-sdk", "anthropic", "cloudflare", "langchain", "mastra", "mcp", "openai", "openai-agents"];
+  // Two screens of 50 lines for whoever comes from a framework.
+  const LONGEST = { "README.md": 160, ...Object.fromEntries(ofFrameworks.map((page) => [`docs/${page}.md`, 100])) };
   for (const [file, text] of texts) {
     const lines = text.split("\n").length - 1;
     if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md", "docs/options.md", "docs/gateway-conformance.md"].includes(file))
