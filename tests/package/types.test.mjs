@@ -1,10 +1,9 @@
 // The declarations under strict settings: an own consumer and every TypeScript example.
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { cp, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import assert from "node:assert/strict";
-import { has, here, manifest, optionalProgram, project, root, run } from "./harness.mjs";
+import { here, project, root, run } from "./harness.mjs";
 
 const tsc = join(here, "node_modules", ".bin", "tsc");
 const strict = {
@@ -87,33 +86,8 @@ for (const [resolution, how] of Object.entries(resolutions)) {
   );
 }
 
-test("every entry with the oldest TypeScript that the documents name", async (t) => {
-  const runtimes = await readFile(join(root, "docs", "runtimes.md"), "utf8");
-  const [, oldest] = /need TypeScript (\d+\.\d+) or later/.exec(runtimes);
-  const [, node] = /^\| Node (\d+\.\d+) or later/m.exec(runtimes);
-  assert.equal(manifest.engines.node, `>=${node}`);
-  const old = await optionalProgram("tsc");
-  if (!has(t, old.path, old)) return;
-  assert.match((await run(old.path, ["--version"])).stdout, new RegExp(`^Version ${oldest}\\.`));
-  const entries = Object.keys(manifest.exports)
-    .filter((name) => !/\.(wasm|json)$/.test(name))
-    .map((name) => `contextweaver${name.slice(1)}`);
-  const lines = [
-    ...entries.map((name, at) => `import * as entry${at} from "${name}";`),
-    `export const all: object[] = [${entries.map((_, at) => `entry${at}`).join(", ")}];`,
-    "const cw = entry0.ContextManager.restore([]);",
-    "export const items: number = cw.stats().items;",
-    "export const body = new Response(new entry0.Router([]).indexBytes());",
-    "// @ts-expect-error a number is no phase",
-    "cw.build({ phase: 1 });",
-  ];
-  await mkdir(join(folder, "oldest"), { recursive: true });
-  await writeFile(join(folder, "oldest", "index.mts"), lines.join("\n"));
-  for (const how of Object.values(resolutions)) await compile({ ...how, lib: ["ES2023", "DOM"], types: [] }, ["oldest"], old.path);
-});
-
-async function compile(options, include, compiler = tsc) {
+async function compile(options, include) {
   const config = join(folder, `tsconfig.${include[0]}.json`);
   await writeFile(config, JSON.stringify({ compilerOptions: { ...strict, ...options }, include }));
-  await run(compiler, ["--project", config], { cwd: folder });
+  await run(tsc, ["--project", config], { cwd: folder });
 }
