@@ -98,6 +98,7 @@ function signatureAt(lines, at, name) {
   return text
     .slice(text.indexOf(name) + name.length)
     .replaceAll(/\s+/g, " ")
+    .replaceAll(/, (?=[)}\]])/g, " ") // what a broken line leaves
     .trim()
     .replace(/;$/, "");
 }
