@@ -115,15 +115,20 @@ async function visitor(t, { program, launch }) {
       response.writeHead(404).end();
     }
   });
+  let tab;
+  const problems = [];
+  // The page goes before its host does: it fetches ahead what its links lead to.
+  t.after(async () => {
+    await tab?.close();
+    server.close();
+    assert.deepEqual(problems, []);
+  });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => server.close());
   const address = `http://127.0.0.1:${server.address().port}${BASE}`;
   const browser = await launch(t);
-  const tab = await browser.newPage();
-  const problems = [];
+  tab = await browser.newPage();
   tab.on("pageerror", (error) => problems.push(String(error)));
   tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`${message.text()} (${message.location().url})`));
   tab.on("request", (request) => /^(?:data|blob):/.test(request.url()) || request.url().startsWith(address) || problems.push(`a request to ${request.url()}`));
-  t.after(() => assert.deepEqual(problems, []));
   return { tab, address };
 }
