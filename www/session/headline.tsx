@@ -50,7 +50,7 @@ function Sentence({ tape }: { tape: TapeView }): JSX.Element {
           +{priceText(more, isMoney)}
           {unit}
         </b>{" "}
-        ({share < 1 ? "below 1" : number(share)} %)
+        <span class="nowrap">({share < 1 ? "below 1" : number(share)} %)</span>
         {last && behind <= 3
           ? `: the session ended ${behind === 0 ? "with a cut" : `${count(behind, "call")} behind a cut`}.`
           : ` over ${whole}: what was cut was not paid back.`}

@@ -1,7 +1,7 @@
 // An audit as one HTML file, which asks for nothing and runs nothing.
 import { safe } from "../cli/print.js";
 import type { AuditReport, BreakReason, StrategySums } from "./types.js";
-import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
+import { BREAKS, STRATEGIES, changed, counted, dollars, percent, sameCalls, short, shortId } from "./words.js";
 
 /** Conversations that are listed. */
 const MAX_SESSIONS = 500;
@@ -105,7 +105,7 @@ function strategies({ total, budgets }: AuditReport): string {
     ];
   });
   return table(
-    `The same calls, where as recorded is ${dollars(total.usd)}`,
+    sameCalls(total.usd),
     ["with at most so many tokens", ...budgets.map((budget) => n(budget.toLocaleString("en")))],
     rows,
     "Change, price, and how much of what later steps copied from results was still in the prompt.",

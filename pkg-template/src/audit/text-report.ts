@@ -3,7 +3,7 @@ import { cell, safe, table } from "../cli/print.js";
 import type { Paint } from "../cli/print.js";
 import type { SessionAccount } from "./events.js";
 import type { AuditReport, AuditSums, BreakReason, StrategySums } from "./types.js";
-import { BREAKS, STRATEGIES, changed, counted, dollars, percent, short, shortId } from "./words.js";
+import { BREAKS, STRATEGIES, changed, counted, dollars, percent, sameCalls, short, shortId } from "./words.js";
 
 const MAX_SESSIONS = 15;
 const MAX_REPEATS = 5;
@@ -158,7 +158,7 @@ function strategies({ total, budgets }: AuditReport, paint: Paint): string {
       `${counted(calls, "call")} as recorded at ${(budget ?? 0).toLocaleString("en")}: instructions and tools alone take more than half of it`,
   );
   return [
-    paint(`The same calls, where as recorded is ${dollars(total.usd)}`, "bold"),
+    paint(sameCalls(total.usd), "bold"),
     table(
       ["with at most so many tokens", ...budgets.map((budget) => budget.toLocaleString("en"))],
       rows,

@@ -41,6 +41,10 @@ export function dollars(usd: number | undefined): string {
   return `${usd < 0 ? "-" : ""}$${Math.abs(usd).toFixed(digits)}`;
 }
 
+/** Stands above what the calls would have cost in other ways. */
+export const sameCalls = (usd: number | undefined): string =>
+  `The same calls beside ${usd === undefined ? "what they cost as recorded" : `${dollars(usd)} as recorded`}`;
+
 export function percent(part: number, of: number): string {
   return of === 0 ? "-" : `${Math.round((100 * part) / of)} %`;
 }
