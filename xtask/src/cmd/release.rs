@@ -26,7 +26,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         let said = report.stage("bill of materials and provenance", || {
             run::step(&dirs, "bill of materials and provenance", "release-statements", &mut statements)
         });
-        run::say(&said.unwrap_or_default());
+        run::say(said.unwrap_or_default().trim_end());
     }
     Ok(report.finish(started.elapsed()))
 }
