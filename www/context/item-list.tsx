@@ -5,29 +5,14 @@ import { ask, useAnswer } from "../shared/ask.ts";
 import { List } from "../shared/list.tsx";
 import { kindName, number, swatch } from "../shared/parts.tsx";
 import type { Filter, Row } from "../worker/rows.ts";
-import { STATE, reasonName, reasonShort } from "./words.ts";
+import { DROP_REASONS, STATE, reasonName, reasonShort } from "./words.ts";
 
 export type Shown = Filter;
 
 /** Where what is said of an item stands above the list: a click leads there. */
 const NARROW = "(max-width: 47.99rem)";
 
-const SHOWN = [
-  "all",
-  "in",
-  "kept",
-  "summarised",
-  "redacted",
-  "dropped",
-  "phase",
-  "budget",
-  "left",
-  "sensitivity",
-  "dedup",
-  "near_repeat",
-  "kind_limit",
-  "pair",
-] as const;
+const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", ...DROP_REASONS];
 const SHOWN_NAME: Readonly<Record<string, string>> = {
   all: "all",
   in: "in the prompt",

@@ -1,5 +1,5 @@
 // What the page says of phases, stages and reasons: short enough to be read where they stand.
-import type { Phase, RunningStep } from "contextweaver/slim";
+import type { DroppedItem, Phase, RunningStep } from "contextweaver/slim";
 import { count, kindName, number } from "../shared/parts.tsx";
 import type { Fate, Parting } from "../worker/builds.ts";
 import type { ItemView } from "../worker/rows.ts";
@@ -31,7 +31,11 @@ export const PHASE: Readonly<
   },
 };
 
-const SHORT: Readonly<Record<string, string>> = {
+/** The members of a set that are known, of a type that also takes others. */
+type Known<Word extends string> = Word extends unknown ? (string extends Word ? never : Word) : never;
+
+/** The reasons that items have where they are left out; `phase` and `left` are the page's own. */
+const DROPS = {
   phase: "not for this phase",
   budget: "no room",
   left: "left at the last cut",
@@ -40,6 +44,12 @@ const SHORT: Readonly<Record<string, string>> = {
   near_repeat: "nothing new in it",
   kind_limit: "too many of its kind",
   pair: "would stand without its partner",
+} as const satisfies Readonly<Record<Known<DroppedItem["reason"]> | "phase" | "left", string>>;
+
+export const DROP_REASONS = Object.keys(DROPS);
+
+const SHORT: Readonly<Record<string, string>> = {
+  ...DROPS,
   pinned: "must be there",
   newest: "among the newest",
   priority: "by its score",

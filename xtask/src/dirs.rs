@@ -8,7 +8,6 @@ use crate::failure::{Context, Failure, Outcome};
 /// The two roots all other paths are derived from.
 #[derive(Debug, Clone)]
 pub struct Dirs {
-    /// The repository.
     pub root: PathBuf,
     /// Everything generated.
     pub target: PathBuf,
@@ -31,7 +30,6 @@ impl Dirs {
         Ok(Self { root, target })
     }
 
-    /// Output of every step, one file per step.
     pub fn logs(&self) -> PathBuf {
         self.target.join("logs")
     }
@@ -47,17 +45,6 @@ impl Dirs {
         self.target.join("tools")
     }
 
-    /// The finished tarball.
-    pub fn tarballs(&self) -> PathBuf {
-        self.target.join("package")
-    }
-
-    /// Throw-away projects of the package tests.
-    pub fn projects(&self) -> PathBuf {
-        self.target.join("package-tests")
-    }
-
-    /// Sources of the npm package.
     pub fn template(&self) -> PathBuf {
         self.root.join("pkg-template")
     }
@@ -67,27 +54,11 @@ impl Dirs {
         self.root.join("tests").join("package")
     }
 
-    /// Sources of the page and the npm workspace of what it is made of.
-    pub fn page(&self) -> PathBuf {
-        self.root.join("www")
-    }
-
-    /// The npm workspace of the site of the documents.
-    pub fn docs_site(&self) -> PathBuf {
-        self.root.join("docs-site")
-    }
-
-    /// The page as it is deployed.
-    pub fn site(&self) -> PathBuf {
-        self.target.join("site")
-    }
-
     /// The npm workspace of the large optional runtimes.
     pub fn runtimes(&self) -> PathBuf {
         self.package_tests().join("runtimes")
     }
 
-    /// A program of the development tools.
     pub fn npm_bin(&self, name: &str) -> PathBuf {
         self.package_tests().join("node_modules").join(".bin").join(name)
     }

@@ -8,8 +8,6 @@ mod dirs;
 mod failure;
 mod modules;
 mod package;
-mod page;
-mod release;
 mod report;
 mod run;
 mod setup;

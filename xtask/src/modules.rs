@@ -1,10 +1,16 @@
 //! The WebAssembly modules of the package: which there are, and how the crate becomes them.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
@@ -65,11 +71,6 @@ const OPT_FLAGS: &[&str] = &[
     "--strip-producers",
 ];
 
-/// Returns the features that each module is compiled with.
-pub fn features() -> impl Iterator<Item = &'static str> {
-    MODULES.iter().map(|module| module.features)
-}
-
 /// For what the crate is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
@@ -93,14 +94,6 @@ impl Build {
     /// Where its glue is, by the name that it has in the package, so that the sources of the facade import it by that name.
     pub fn dir(self, dirs: &Dirs) -> PathBuf {
         dirs.target.join("glue").join(self.name()).join("wasm")
-    }
-
-    /// Label of a step.
-    fn label(self, what: &str) -> String {
-        match self {
-            Self::Small => what.to_owned(),
-            Self::Fast | Self::Quick => format!("{what}, {}", self.name()),
-        }
     }
 }
 
@@ -165,8 +158,7 @@ pub fn build(dirs: &Dirs, variant: Variant) -> Outcome<()> {
             npm::tools(dirs)?;
             let tools = wasm_bindgen::ensure(dirs)?;
             for (build, module) in finished {
-                bind(dirs, build, &tools, module)?;
-                optimise(dirs, build, module)?;
+                finish(dirs, build, &tools, module)?;
             }
             Ok(())
         });
@@ -180,11 +172,6 @@ pub fn build(dirs: &Dirs, variant: Variant) -> Outcome<()> {
         drop(compiled);
         finishing.join().unwrap_or_else(|_| Err(Failure::new("the thread that finishes modules panicked")))
     })
-}
-
-/// Where a module is kept as the compiler left it.
-fn compiled(glue: &Path, module: &Module) -> PathBuf {
-    glue.join(format!("{}_compiled.wasm", module.name))
 }
 
 /// Compiles the crate with the exports of a module. Dependencies are compiled once, because our features are not theirs.
@@ -206,15 +193,13 @@ fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module
     for folder in crates_of(dirs, module)? {
         inputs = inputs.path(&folder)?;
     }
-    let stamp = inputs.stamp(glue.join(format!("{name}_compiled.stamp")));
-    if stamp.is_current() {
-        return Ok(());
-    }
-    let label = build.label(&format!("cargo build of {name}_bg.wasm"));
-    run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", build.name()), &mut command)?;
-    let output = WasmToolchain::module(dirs, build.name());
-    fs::copy(&output, compiled(&glue, module)).context(|| format!("cannot copy {}", output.display()))?;
-    stamp.record()
+    inputs.once(&glue.join(format!("{name}_compiled.stamp")), || {
+        let label = format!("cargo build of {name}_bg.wasm, {}", build.name());
+        run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", build.name()), &mut command)?;
+        let output = dirs.wasm().join(wasm_target::TARGET).join(build.name()).join("contextweaver.wasm");
+        let kept = glue.join(format!("{name}_compiled.wasm"));
+        fs::copy(&output, kept).map(drop).context(|| format!("cannot copy {}", output.display()))
+    })
 }
 
 /// The crates that may matter to a module: what only the exports of another reach, the linker leaves out.
@@ -231,61 +216,51 @@ fn crates_of(dirs: &Dirs, module: &Module) -> Outcome<Vec<PathBuf>> {
     Ok(crates)
 }
 
-fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outcome<()> {
+/// Makes of a compiled module what `pkg-template/build` packs: its glue, the module that the glue calls, for a small build one
+/// that is optimised, and the module as text for what is carried along.
+fn finish(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outcome<()> {
     let name = module.name;
     let glue = build.dir(dirs);
-    let compiled = compiled(&glue, module);
-    let stamp = Inputs::default()
+    let compiled = glue.join(format!("{name}_compiled.wasm"));
+    let inputs = Inputs::default()
         .text(&tools.version)
-        .path(&dirs.root.join("xtask/bindgen/src"))?
-        .path(&compiled)?
-        .stamp(glue.join(format!("{name}_bindgen.stamp")));
-    if stamp.is_current() {
-        return Ok(());
-    }
-    let label = build.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
-    let mut command = Command::new(&tools.program);
-    command.arg(name).arg(&compiled).arg(&glue);
-    if build == Build::Fast {
-        // What wasm-opt takes out of the others.
-        command.arg("--strip");
-    }
-    run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
-    // Types of the raw instance, which nobody may use.
-    let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
-    fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
-    stamp.record()
-}
-
-/// The module as it is in the package.
-pub fn finished(dirs: &Dirs, build: Build, module: &Module) -> PathBuf {
-    // Passes over what was compiled for speed gain no time (within 3 % in paired runs) and take longer than compiling.
-    let suffix = if build == Build::Small { "opt" } else { "bg" };
-    build.dir(dirs).join(format!("{}_{suffix}.wasm", module.name))
-}
-
-fn optimise(dirs: &Dirs, build: Build, module: &Module) -> Outcome<()> {
-    let name = module.name;
-    if build != Build::Small {
-        return Ok(());
-    }
-    let glue = build.dir(dirs);
-    let bound = glue.join(format!("{name}_bg.wasm"));
-    let stamp = Inputs::default()
         .text(OPT_FLAGS.join(" "))
+        .path(&dirs.root.join("xtask/bindgen/src"))?
         .path(&dirs.package_tests().join("node_modules/binaryen/package.json"))?
-        .path(&bound)?
-        .stamp(glue.join(format!("{name}_opt.stamp")));
-    if stamp.is_current() {
-        return Ok(());
-    }
-    run::step(
-        dirs,
-        &format!("wasm-opt -Os of {name}_bg.wasm"),
-        &format!("wasm-opt-{name}"),
-        Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(finished(dirs, build, module)).arg(&bound),
-    )?;
-    stamp.record()
+        .path(&compiled)?;
+    inputs.once(&glue.join(format!("{name}_finished.stamp")), || {
+        let label = format!("wasm-bindgen {} of {name}_bg.wasm, {}", tools.version, build.name());
+        let mut command = Command::new(&tools.program);
+        command.arg(name).arg(&compiled).arg(&glue);
+        if build == Build::Fast {
+            // What wasm-opt takes out of the others.
+            command.arg("--strip");
+        }
+        run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
+        // Types of the raw instance, which nobody may use.
+        let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
+        fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
+        let mut module = glue.join(format!("{name}_bg.wasm"));
+        if build == Build::Small {
+            let optimised = glue.join(format!("{name}_opt.wasm"));
+            let mut command = Command::new(dirs.npm_bin("wasm-opt"));
+            command.args(OPT_FLAGS).arg("-o").arg(&optimised).arg(&module);
+            run::step(dirs, &format!("wasm-opt -Os of {name}_bg.wasm"), &format!("wasm-opt-{name}"), &mut command)?;
+            module = optimised;
+        }
+        if build == Build::Fast { Ok(()) } else { as_text(&module, &glue.join(format!("{name}_inline.js"))) }
+    })
+}
+
+/// Writes a JavaScript module with a WebAssembly module: deflated, as base64 alone would cost a third of what the network
+/// compresses. Every machine makes the same bytes, which Node's zlib does not promise.
+fn as_text(module: &Path, script: &Path) -> Outcome<()> {
+    let failed = || format!("cannot write {}", script.display());
+    let bytes = fs::read(module).context(failed)?;
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
+    deflated.write_all(&bytes).context(failed)?;
+    let text = STANDARD.encode(deflated.finish().context(failed)?);
+    fs::write(script, format!("export default \"{text}\";\n")).context(failed)
 }
 
 #[cfg(test)]

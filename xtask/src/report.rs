@@ -1,12 +1,11 @@
 //! Counts of what passed, failed and was skipped, per stage and in total.
 
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::failure::Failure;
+use crate::failure::Outcome;
 use crate::run::{say, show_time};
 
-/// Results of one stage or of all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Tests that held.
@@ -18,26 +17,14 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// One check that held.
-    pub const ONE_PASSED: Self = Self { passed: 1, failed: 0, skipped: 0 };
-
     /// Adds up the closing lines of cargo's test harness, one per test binary.
     pub fn of_cargo(output: &str) -> Self {
         let mut counts = Self::default();
-        for line in output.lines() {
-            let Some(rest) = line.trim_start().strip_prefix("test result: ") else {
-                continue;
-            };
-            for part in rest.split([';', '.']) {
-                let mut words = part.split_whitespace();
-                let number = words.next().and_then(|word| word.parse::<usize>().ok());
-                match (number, words.next()) {
-                    (Some(n), Some("passed")) => counts.passed += n,
-                    (Some(n), Some("failed")) => counts.failed += n,
-                    (Some(n), Some("ignored")) => counts.skipped += n,
-                    _ => {}
-                }
-            }
+        for line in output.lines().filter(|line| line.trim_start().starts_with("test result: ")) {
+            let words: Vec<&str> = line.split([' ', ';', '.']).collect();
+            let count =
+                |what| words.windows(2).find(|pair| pair[1] == what).map_or(0, |pair| pair[0].parse().unwrap_or(0));
+            counts.add(Self { passed: count("passed"), failed: count("failed"), skipped: count("ignored") });
         }
         counts
     }
@@ -105,7 +92,6 @@ struct Stage {
     skipped_because: Vec<String>,
 }
 
-/// The stages of a run in order.
 #[derive(Default)]
 pub struct Report {
     stages: Vec<Stage>,
@@ -130,11 +116,13 @@ impl Report {
         self.stages.push(Stage { name: name.to_owned(), counts, time, skipped_because: skipped });
     }
 
-    /// Records a stage that broke before it could count.
-    pub fn broke(&mut self, name: &str, failure: &Failure, time: Duration) {
-        say(&failure.to_string());
-        let counts = Counts { failed: 1, ..Counts::default() };
-        self.ran(name, counts, time, Vec::new());
+    /// Runs a stage that holds or does not as a whole; returns what it made.
+    pub fn stage<T>(&mut self, name: &str, work: impl FnOnce() -> Outcome<T>) -> Option<T> {
+        let started = Instant::now();
+        let made = work().map_err(|failure| say(&failure.to_string())).ok();
+        let passed = usize::from(made.is_some());
+        self.counted(name, Counts { passed, failed: 1 - passed, skipped: 0 }, started.elapsed(), Vec::new());
+        made
     }
 
     /// Records a stage that did not run, counted as one skip.

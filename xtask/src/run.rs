@@ -7,8 +7,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,56 +38,15 @@ pub fn say(line: &str) {
     }
 }
 
-/// A step that prints its name and, when it ends, its time.
-pub struct Step {
-    label: String,
-    started: Instant,
-    over: Option<Sender<()>>,
-    ticker: Option<thread::JoinHandle<()>>,
-}
-
-impl Step {
-    /// Begins the step.
-    pub fn begin(label: impl Into<String>) -> Self {
-        let label = label.into();
-        let started = Instant::now();
-        let (over, wait) = mpsc::channel::<()>();
-        let name = label.clone();
-        let ticker = thread::spawn(move || {
-            let mut pause = QUIET_FOR;
-            while wait.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                if pause == QUIET_FOR {
-                    say(&format!("==> {name} ..."));
-                } else {
-                    say(&format!("==> {name} ... running, {}", show_time(started.elapsed())));
-                }
-                pause = ALIVE_EVERY;
-            }
-        });
-        Self { label, started, over: Some(over), ticker: Some(ticker) }
-    }
-
-    /// Ends the step with a word on how it went, or none when it went well.
-    pub fn end(mut self, remark: &str) -> Duration {
-        self.stop_ticker();
-        let elapsed = self.started.elapsed();
-        let remark = if remark.is_empty() { String::new() } else { format!(" ({remark})") };
-        say(&format!("==> {} ... {}{remark}", self.label, show_time(elapsed)));
-        elapsed
-    }
-
-    fn stop_ticker(&mut self) {
-        drop(self.over.take());
-        if let Some(ticker) = self.ticker.take() {
-            // A ticker that panicked has nothing left to say.
-            let _ = ticker.join();
-        }
-    }
-}
-
-impl Drop for Step {
-    fn drop(&mut self) {
-        self.stop_ticker();
+/// Says that a step goes on, until the channel is closed.
+fn tell_of(label: &str, over: &Receiver<()>) {
+    let started = Instant::now();
+    let mut pause = QUIET_FOR;
+    while over.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let is_first = pause == QUIET_FOR;
+        let running = if is_first { String::new() } else { format!(" running, {}", show_time(started.elapsed())) };
+        say(&format!("==> {label} ...{running}"));
+        pause = ALIVE_EVERY;
     }
 }
 
@@ -110,76 +68,52 @@ pub struct Finished {
     pub success: bool,
     /// Its stdout and stderr, in the order written.
     pub output: String,
+    /// How long it ran.
+    pub time: Duration,
+    label: String,
     log: PathBuf,
     shown: String,
 }
 
 impl Finished {
-    /// The failure of this process, with the end of its output.
-    pub fn failure(&self, what: &str) -> Failure {
-        self.failure_showing(what, &self.output)
-    }
-
-    /// The same with the end of `part`, for output whose telling lines are not the last.
-    pub fn failure_showing(&self, what: &str, part: &str) -> Failure {
-        let lines: Vec<&str> = part.lines().collect();
+    /// The failure of this process, with the end of what of its output tells most.
+    pub fn failure(&self, telling: &str) -> Failure {
+        let lines: Vec<&str> = telling.lines().collect();
         let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n");
-        Failure::new(format!("{what} failed: {}", self.shown))
+        Failure::new(format!("{} failed: {}", self.label, self.shown))
             .hint(format!("full output: {}", self.log.display()))
             .log_tail(tail)
     }
 }
 
-/// Runs a command with its output in `target/logs/<log_name>.log`, whatever its exit status.
-pub fn capture(dirs: &Dirs, log_name: &str, command: &mut Command) -> Outcome<Finished> {
+/// Runs a command as a step with its output in `target/logs/<log_name>.log`, whatever its exit status.
+pub fn capture(dirs: &Dirs, label: &str, log_name: &str, command: &mut Command) -> Outcome<Finished> {
     let logs = dirs.logs();
     fs::create_dir_all(&logs).context(|| format!("cannot create {}", logs.display()))?;
     let log = logs.join(format!("{log_name}.log"));
     let file = File::create(&log).context(|| format!("cannot write {}", log.display()))?;
     let copy = file.try_clone().context(|| format!("cannot write {}", log.display()))?;
-    let status = command
-        .stdin(Stdio::null())
-        .stdout(file)
-        .stderr(copy)
-        .status()
-        .map_err(|error| cannot_start(command, &error))?;
+    command.stdin(Stdio::null()).stdout(file).stderr(copy);
+    let started = Instant::now();
+    let (running, over) = mpsc::channel();
+    let status = thread::scope(|scope| {
+        scope.spawn(move || tell_of(label, &over));
+        let status = command.status();
+        drop(running);
+        status
+    });
+    let time = started.elapsed();
+    let success = status.map_err(|error| cannot_start(command, &error))?.success();
+    say(&format!("==> {label} ... {}{}", show_time(time), if success { "" } else { " (failed)" }));
     let output = fs::read(&log).context(|| format!("cannot read {}", log.display()))?;
-    Ok(Finished {
-        success: status.success(),
-        output: String::from_utf8_lossy(&output).into_owned(),
-        log,
-        shown: shown(command),
-    })
+    let output = String::from_utf8_lossy(&output).into_owned();
+    Ok(Finished { success, output, time, label: label.to_owned(), log, shown: shown(command) })
 }
 
 /// Runs a command as a step that must succeed and returns its output.
 pub fn step(dirs: &Dirs, label: &str, log_name: &str, command: &mut Command) -> Outcome<String> {
-    let step = Step::begin(label);
-    let finished = capture(dirs, log_name, command)?;
-    if finished.success {
-        step.end("");
-        Ok(finished.output)
-    } else {
-        step.end("failed");
-        Err(finished.failure(label))
-    }
-}
-
-/// Does something with each of a list, some of them at a time, and in their order.
-pub fn in_lanes<T: Sync>(lanes: usize, list: &[T], work: impl Fn(&T) + Sync) {
-    let waiting = Mutex::new(list.iter());
-    thread::scope(|scope| {
-        for _ in 0..lanes.min(list.len()) {
-            scope.spawn(|| {
-                loop {
-                    // Taken before the work begins, or the other lanes would wait for its end.
-                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some(one) = next else { break };
-                    work(one);
-                }
-            });
-        }
-    });
+    let finished = capture(dirs, label, log_name, command)?;
+    if finished.success { Ok(finished.output) } else { Err(finished.failure(&finished.output)) }
 }
 
 /// Runs a command on the caller's terminal and returns its exit code.
@@ -215,7 +149,6 @@ pub fn forget_this_package(command: &mut Command) {
     }
 }
 
-/// Finds a program on PATH.
 pub fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())

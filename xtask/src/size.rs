@@ -11,8 +11,9 @@ use crate::failure::{Context, Failure, Outcome};
 use crate::run::say;
 
 const KIB: usize = 1024;
+/// Percent of a limit above which a warning is printed.
+const WARN_FROM: usize = 80;
 
-/// One measured file.
 #[derive(Debug, Clone)]
 pub struct Size {
     name: String,
@@ -25,10 +26,11 @@ pub struct Size {
 impl Size {
     /// Measures a file as it is and after gzip -9.
     pub fn of(name: &str, file: &Path, limit_kib: Option<usize>) -> Outcome<Self> {
-        let bytes = fs::read(file).context(|| format!("cannot read {}", file.display()))?;
+        let failed = || format!("cannot measure {}", file.display());
+        let bytes = fs::read(file).context(failed)?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        encoder.write_all(&bytes).context(|| format!("cannot compress {}", file.display()))?;
-        let compressed = encoder.finish().context(|| format!("cannot compress {}", file.display()))?;
+        encoder.write_all(&bytes).context(failed)?;
+        let compressed = encoder.finish().context(failed)?;
         Ok(Self {
             name: name.to_owned(),
             raw: bytes.len(),
@@ -37,42 +39,24 @@ impl Size {
         })
     }
 
-    /// Measures a file that is compressed already.
     pub fn of_archive(name: &str, file: &Path) -> Outcome<Self> {
         let length = fs::metadata(file).context(|| format!("cannot read {}", file.display()))?.len();
         let length = usize::try_from(length).context(|| format!("{} is too large", file.display()))?;
         Ok(Self { name: name.to_owned(), raw: length, gzip: length, limit: None })
     }
 
-    fn state(&self) -> State {
-        match self.limit {
-            Some(limit) if self.gzip > limit => State::TooLarge,
-            Some(limit) if self.gzip * 5 > limit * 4 => State::Near,
-            _ => State::Fine,
-        }
+    fn is_within(&self, share: usize) -> bool {
+        self.limit.is_none_or(|limit| self.gzip * 100 <= limit * share)
     }
 
     fn row(&self) -> String {
-        let limit =
-            self.limit.map_or(String::new(), |limit| format!("  limit {} KiB{}", limit / KIB, self.state().remark()));
+        let remark = match (self.is_within(WARN_FROM), self.is_within(100)) {
+            (true, _) => "",
+            (_, true) => "  WARNING: above 80 %",
+            _ => "  TOO LARGE",
+        };
+        let limit = self.limit.map_or(String::new(), |limit| format!("  limit {} KiB{remark}", limit / KIB));
         format!("    {:<24} {:>12} {:>12}{limit}", self.name, kib(self.raw), kib(self.gzip))
-    }
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum State {
-    Fine,
-    Near,
-    TooLarge,
-}
-
-impl State {
-    fn remark(&self) -> &'static str {
-        match self {
-            Self::Fine => "",
-            Self::Near => "  WARNING: above 80 %",
-            Self::TooLarge => "  TOO LARGE",
-        }
     }
 }
 
@@ -87,23 +71,23 @@ pub fn report(sizes: &[Size]) -> Outcome<()> {
         say(&size.row());
     }
     let too_large: Vec<&str> =
-        sizes.iter().filter(|size| size.state() == State::TooLarge).map(|size| size.name.as_str()).collect();
+        sizes.iter().filter(|size| !size.is_within(100)).map(|size| size.name.as_str()).collect();
     if too_large.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::new(format!("over the size limit: {}", too_large.join(", "))))
+        return Ok(());
     }
+    Err(Failure::new(format!("over the size limit: {}", too_large.join(", "))))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Size, State};
+    use super::Size;
 
     #[test]
     fn warns_before_it_fails() {
-        for (gzip, state) in [(80, State::Fine), (81, State::Near), (100, State::Near), (101, State::TooLarge)] {
-            let size = Size { name: "x".to_owned(), raw: 500, gzip, limit: Some(100) };
-            assert_eq!(size.state(), state);
+        for (gzip, remark) in [(80, ""), (81, "WARNING"), (100, "WARNING"), (101, "TOO LARGE")] {
+            let row = Size { name: "x".to_owned(), raw: 500, gzip, limit: Some(100) }.row();
+            assert_eq!(row.contains("WARNING"), remark == "WARNING", "{row}");
+            assert_eq!(row.contains("TOO LARGE"), remark == "TOO LARGE", "{row}");
         }
     }
 }

@@ -30,49 +30,26 @@ impl Inputs {
         Ok(self)
     }
 
-    /// The record for the step that writes `stamp_file`.
-    pub fn stamp(self, stamp_file: PathBuf) -> Stamp {
-        Stamp { file: stamp_file, value: format!("{:016x}", self.0.finish()) }
-    }
-}
-
-/// The recorded fingerprint of a step.
-pub struct Stamp {
-    file: PathBuf,
-    value: String,
-}
-
-impl Stamp {
-    /// Whether the step already succeeded on these inputs.
-    pub fn is_current(&self) -> bool {
-        fs::read_to_string(&self.file).is_ok_and(|recorded| recorded == self.value)
-    }
-
-    /// Records success. To be called after the step's outputs are complete.
-    pub fn record(&self) -> Outcome<()> {
-        fs::write(&self.file, &self.value).context(|| format!("cannot write {}", self.file.display()))
+    /// Does the work unless it succeeded on these inputs before, which `stamp` records.
+    pub fn once(self, stamp: &Path, work: impl FnOnce() -> Outcome<()>) -> Outcome<()> {
+        let value = format!("{:016x}", self.0.finish());
+        if fs::read_to_string(stamp).is_ok_and(|recorded| recorded == value) {
+            return Ok(());
+        }
+        work()?;
+        fs::write(stamp, value).context(|| format!("cannot write {}", stamp.display()))
     }
 }
 
 /// Every file at or below `path`, sorted; none when it does not exist.
-pub fn files_below(path: &Path) -> Outcome<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = Vec::new();
-    if path.is_dir() {
-        folders.push(path.to_path_buf());
-    } else if path.exists() {
-        files.push(path.to_path_buf());
+fn files_below(path: &Path) -> Outcome<Vec<PathBuf>> {
+    if !path.is_dir() {
+        return Ok(path.exists().then(|| path.to_path_buf()).into_iter().collect());
     }
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).context(|| format!("cannot list {}", folder.display()))?;
-        for entry in entries {
-            let path = entry.context(|| format!("cannot list {}", folder.display()))?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files.push(path);
-            }
-        }
+    let failed = || format!("cannot list {}", path.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(path).context(failed)? {
+        files.extend(files_below(&entry.context(failed)?.path())?);
     }
     files.sort();
     Ok(files)

@@ -1,4 +1,4 @@
-//! Telling source code by its lines, and what it defines.
+//! Recognises source code by its lines, and finds what it defines.
 
 /// Words that a line of code begins with, in the languages that are read most.
 #[rustfmt::skip]
@@ -12,7 +12,7 @@ const OPENERS: &[&str] = &[
 /// Those of them that begin no line of prose.
 const STARTERS: &[&str] =
     &["async", "const", "def", "elif", "fn", "func", "import", "package", "pub", "return", "using", "yield"];
-/// Words before the one that says what is defined.
+/// Words that may stand before a definer.
 const MODIFIERS: &[&str] = &[
     "abstract",
     "async",
@@ -47,7 +47,7 @@ const DEFINERS: &[&str] = &[
     "trait",
     "type",
 ];
-/// Words that define a name where nothing encloses it.
+/// Words that define a name at the outermost level; further in, it is a local variable.
 const BINDERS: &[&str] = &["const", "let", "val", "var"];
 
 /// Tells whether lines are mostly code: at least half begin or end as statements do, and hardly any as frames of a trace.
@@ -56,9 +56,9 @@ const BINDERS: &[&str] = &["const", "let", "val", "var"];
 pub(crate) fn is_code(lines: &[&str]) -> bool {
     let code = lines.iter().filter(|line| is_statement(line)).count();
     let frames = lines.iter().filter(|line| is_frame(line)).count();
-    // A remark of one language is a heading of another, and proves nothing.
-    let open = lines.iter().filter(|line| !line.trim_start().starts_with('#')).count();
-    lines.len() >= 3 && code * 2 >= open && code >= 2 && frames * 10 < lines.len()
+    // `#` begins a comment of Python and a heading of Markdown, so such a line counts for neither.
+    let told = lines.iter().filter(|line| !line.trim_start().starts_with('#')).count();
+    lines.len() >= 3 && code * 2 >= told && code >= 2 && frames * 10 < lines.len()
 }
 
 fn is_frame(line: &str) -> bool {
@@ -99,7 +99,7 @@ pub(crate) enum Defined {
     Name,
 }
 
-/// Tells what a line of code defines that the file is made of, if anything.
+/// Returns what a line of code defines; `None` for a local variable and for a line that defines nothing.
 pub(crate) fn defines(line: &str) -> Option<Defined> {
     let mut rest = line.trim_start();
     let is_outermost = rest.len() == line.len();

@@ -61,9 +61,8 @@ pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     (reshaped.text.len() < text.len() && weight(&reshaped.text) < weight(text)).then_some(reshaped)
 }
 
-/// Spells JSON as [`reshape()`] does, with tables that have only the columns which a reader of their rows needs, where these
-/// would not fit into the room otherwise. Each table that is narrowed says so in a line before it. `None` where there is no
-/// such table.
+/// Spells JSON as [`reshape()`] does, but leaves columns out of tables that would not fit into the room. A line before such a
+/// table names them. `None` where no table was narrowed.
 pub(super) fn narrowed(source: &SniffedText, room: Room) -> Option<String> {
     let tree = source.tree.as_ref()?;
     let mut writer = TableWriter { out: String::new(), tables: 0, room: Some(room), narrowed: 0 };
@@ -80,7 +79,7 @@ fn json(source: &SniffedText) -> Option<Reshaped> {
 }
 
 fn ndjson(text: &str) -> Option<Reshaped> {
-    // The text is put together again with one line feed after each line.
+    // Whoever reads it back ends each line with a line feed, so the text has to.
     let lines: Vec<&str> = text.strip_suffix('\n')?.split('\n').collect();
     let trees = lines.iter().map(|line| JsonTree::parse(line)).collect::<Option<Vec<JsonTree>>>()?;
     let rows: Vec<JsonNode> = trees.iter().map(JsonTree::root).collect();
@@ -93,9 +92,11 @@ fn ndjson(text: &str) -> Option<Reshaped> {
 
 struct TableWriter<'r> {
     out: String,
+    /// Tables that were written.
     tables: usize,
-    /// Where tables are narrowed.
+    /// What narrowed tables have to fit into; without it, tables have all their columns.
     room: Option<Room<'r>>,
+    /// Tables that were written without some of their columns.
     narrowed: usize,
 }
 
@@ -104,7 +105,8 @@ impl TableWriter<'_> {
         Self { out: String::with_capacity(bytes), tables: 0, room: None, narrowed: 0 }
     }
 
-    /// Writes a value without white space. Rows hold plain JSON, so that each is one line.
+    /// Writes a value without white space, with `tables` as a table where it can be one. A row has no tables within, so that
+    /// it stays one line.
     fn value(&mut self, node: JsonNode, tables: bool) {
         let is_list = node.kind() == JsonKind::Array;
         if !is_list && node.kind() != JsonKind::Object {
@@ -250,7 +252,7 @@ fn bare(raw: &str) -> Option<&str> {
     (plain && !reads_as_value).then_some(text)
 }
 
-/// Marks that a key at the begin of a line has in quotes alone, and one in the header.
+/// Characters for which a key stays in quotes at the beginning of a line; below, those in the header.
 const LINE_MARKS: &[char] = &[',', ':', '"', '\\'];
 const HEADER_MARKS: &[char] = &[',', ':', '.', '{', '}', '"', '\\'];
 
@@ -345,7 +347,7 @@ fn keys<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
             }
         }
     }
-    // A table that is mostly holes is no table.
+    // Rows that share few keys would make a table of mostly empty cells.
     let cells: usize = rows.iter().map(|row| row.len()).sum();
     (cells * 2 >= rows.len() * columns.len()).then_some(columns)
 }
@@ -356,7 +358,7 @@ fn folded(text: &str) -> Option<String> {
     let mut lines = text.split('\n').peekable();
     let mut first = true;
     while let Some(line) = lines.next() {
-        // What would read as a count makes the spelling ambiguous.
+        // A line such as `a (x2)` would be read back as two lines.
         if is_counted(line) {
             return None;
         }

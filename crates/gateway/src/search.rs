@@ -10,7 +10,7 @@ use contextweaver_text::tokens::Estimator;
 
 use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
 use crate::front::{ReducedSchema, Resolved, ToolPlace, reduced, safe_line};
-use crate::runtime::{CallContext, CallStep, Checked, Gateway};
+use crate::runtime::{CallContext, CallInfo, CallStep, Checked, Gateway, NextStep};
 
 /// Tools that an answer names unless the model says otherwise.
 const TOP_K: u64 = 5;
@@ -52,12 +52,9 @@ pub(crate) struct Refused {
 
 impl Gateway {
     /// Answers a search.
-    pub(crate) fn search_tools(&mut self, context: &CallContext, arguments: JsonMap) -> CallStep {
+    pub(crate) fn search_tools(&mut self, context: &CallContext, arguments: JsonMap) -> Checked<CallStep> {
         self.searched_once();
-        let (query, server, top_k) = match self.search_arguments(arguments) {
-            Ok(read) => read,
-            Err(error) => return self.refuse(&error),
-        };
+        let (query, server, top_k) = self.search_arguments(arguments)?;
         self.saw_names(&context.session);
         let text = if query.trim().is_empty() && server.is_none() {
             self.overview(context)
@@ -68,7 +65,7 @@ impl Gateway {
         } else {
             self.best(&query, server, top_k, context)
         };
-        CallStep::text(&text, false)
+        Ok(CallStep::text(&text, false))
     }
 
     /// What is searched for, at which server, and how many tools are told.
@@ -252,28 +249,33 @@ impl Gateway {
     }
 
     /// Calls a tool by its name.
-    pub(crate) fn call_by_name(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+    pub(crate) fn call_by_name(&mut self, info: CallInfo, arguments: JsonMap, context: &CallContext) -> NextStep {
+        match self.named_tool(arguments, context) {
+            Ok((place, given)) => self.call_tool(info, place, given, context),
+            Err(error) => self.next_step(info, Err(error)),
+        }
+    }
+
+    /// Finds the tool that is to be called by its name; also returns what it is given.
+    fn named_tool(&mut self, mut arguments: JsonMap, context: &CallContext) -> Checked<(ToolPlace, Value)> {
         let invalid = |message: &str| GatewayError::new(GatewayErrorCode::ArgsInvalid, message);
         let Some(Value::String(name)) = arguments.shift_remove("name") else {
-            return self.refuse(&invalid("`name` is a string: the name of a tool"));
+            return Err(invalid("`name` is a string: the name of a tool"));
         };
         let given = arguments.shift_remove("arguments").unwrap_or_default();
         if let Some(key) = arguments.keys().next() {
             let message = format!("there is no `{}` here: arguments of the tool go into `arguments`", safe_line(key));
-            return self.refuse(&invalid(&message));
+            return Err(invalid(&message));
         }
         match self.resolve(&context.session, &name) {
             // What calls by this tool is a model.
             Resolved::Tool(place) if self.is_for_views(place) => {
                 let message = "the tool is for views of its server alone";
                 let error = GatewayError::new(GatewayErrorCode::PolicyDenied, message).at(safe_line(&name));
-                self.refuse(&error.detail("reason", "views"))
+                Err(error.detail("reason", "views"))
             }
-            Resolved::Tool(place) => self.call_tool(place, given, context),
-            found => {
-                let error = self.no_tool(&name, found, context);
-                self.refuse(&error)
-            }
+            Resolved::Tool(place) => Ok((place, given)),
+            found => Err(self.no_tool(&name, found, context)),
         }
     }
 

@@ -263,6 +263,7 @@ string_enum! {
 string_enum! {
     /// Why an item is not in the prompt.
     DropReason, "drop reason" {
+        // INVARIANT: snapshots hold a reason by its place in this list, so a new one is the last.
         /// No room was left for it.
         Budget = "budget",
         /// Others in the prompt have all of its lines, and no room was left when these had their turn.

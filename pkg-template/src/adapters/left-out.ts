@@ -81,6 +81,9 @@ function droppedOf(manager: ContextManager, item: DroppedItem, { free_tokens, th
   };
 }
 
+/** The members of a set that are known, of a type that also takes others. */
+type Known<Word extends string> = Word extends unknown ? (string extends Word ? never : Word) : never;
+
 const DROPS: Readonly<Record<string, string>> = {
   budget: "there was no room for it",
   near_repeat: "others in the prompt have all of its lines",
@@ -88,7 +91,7 @@ const DROPS: Readonly<Record<string, string>> = {
   sensitivity: "it is too sensitive to be shown",
   pair: "the call or result that it belongs to was dropped",
   kind_limit: "the policy allows no more of its kind",
-};
+} satisfies Readonly<Record<Known<DroppedItem["reason"]>, string>>;
 
 /** What became of an item of the prompt; nothing where all of it is there. */
 function shownInPart(

@@ -1,4 +1,4 @@
-// `contextweaver inspect`: the page with a session of yours in it, served to this machine alone for as long as the program runs.
+// `contextweaver inspect`: serves the page with a session in it, to this machine alone, until the program is stopped.
 import process from "node:process";
 import { readRecording } from "../audit/recording.js";
 import { openBrowser } from "./browser.js";
@@ -12,11 +12,11 @@ import { safe } from "./print.js";
 import { nameOf, readText } from "./read-text.js";
 import { several } from "./session.js";
 
-/** Where the page finds what it was opened with. */
+/** The path at which the page fetches the session. */
 const FILE = "file";
-/** The page reads by lines; a text of a JavaScript engine cannot be much longer. */
+/** Most bytes of a session: a string of a JavaScript engine cannot be much longer. */
 const MAX_BYTES = 256 * 1024 * 1024;
-/** Problems of a file that are told. */
+/** Most problems of a file that an error names. */
 const MAX_PROBLEMS = 10;
 
 /** Runs the command, until the process ends. */
@@ -58,7 +58,7 @@ async function check(bytes: Uint8Array, name: string): Promise<void> {
   );
 }
 
-/** Answers who may ask; whatever else is asked is as if it were not there. */
+/** Answers requests below the secret path; any other gets a 404. */
 export function pageHandler(
   token: string,
   { html, policy }: ReturnType<typeof pageWith>,

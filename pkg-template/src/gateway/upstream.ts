@@ -1,4 +1,4 @@
-// One configured server: its connections, what it offers, and how it is.
+// One configured server: its connections, what it lists, and its state.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { quietly } from "../telemetry/quietly.js";
 import type { JsonObject } from "../types.js";
@@ -27,15 +27,15 @@ export type { ListKind, ListingLimits, ListingProblem, UpstreamListing } from ".
 export type { SdkSubscription, UpstreamSdk } from "./sdk.js";
 export type { UpstreamHost, UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
 
-/** Between two listings of a server that changes all the time passes this many times what a listing takes. */
+/** The pause after a listing is this many times as long as the listing took: a server may change all the time. */
 const LISTING_PAUSES = 4;
 const MAX_PAUSE_MS = 10_000;
 const PING_TIMEOUT_MS = 10_000;
 const LEAST_CONNECT_MS = 5_000;
 const FORBIDDEN = [401, 403];
-/** Tokens that were sent and are masked. */
+/** Most tokens that are remembered, to mask them where a server repeats them. */
 const MOST_SECRETS = 16;
-/** Tools whose definitions are kept for their headers. */
+/** Of a server that has listed no tools whose arguments go into headers. */
 const NO_TOOLS: ReadonlyMap<string, JsonObject> = new Map();
 
 /** A configured server. Nothing is connected before {@link connect} or the first request. */
@@ -139,11 +139,11 @@ export class Upstream {
     if (!this.#isClosed) {
       this.#isStarted = true;
       this.#sweepLater();
-      // Nobody's connection is refused: the first of its users lists it.
+      // The server refuses a connection without a user, so that of the first user lists it.
       if (this.config.per_user !== undefined) return this.#state;
       await this.#main.open().catch(() => undefined);
       await this.#listingRun;
-      // Its failure is told by now.
+      // The connection knows by now why it failed.
       if (!this.#main.isReady) this.#unavailable();
     }
     return this.#state;
@@ -161,8 +161,8 @@ export class Upstream {
   }
 
   /**
-   * The connection for a session and the headers of its client, of which those that the config names are sent on. The same arguments
-   * get the same connection, which is made when it is first used. Errors: `QUOTA_EXCEEDED` when there are too many in use.
+   * Returns the connection for a session. Of the headers of its client, those that the config names are sent on. The same arguments
+   * get the same connection, which is opened when it is first used. Errors: `QUOTA_EXCEEDED` when too many are in use.
    */
   connection(session: string, headers: Readonly<Record<string, string>> = {}): UpstreamConnection {
     const forwarded = this.#forwarded(headers);
@@ -235,8 +235,8 @@ export class Upstream {
   }
 
   /**
-   * Sends a request over a connection of this server. A call that the server refused since it wants other arguments in headers by now
-   * is sent again when its tools were listed anew. Errors: {@link UpstreamError}.
+   * Sends a request over a connection of this server. Where the server refuses a call because other arguments belong into headers by
+   * now, the tools are listed anew and the call is sent again. Errors: {@link UpstreamError}.
    */
   async request(
     connection: UpstreamConnection,
@@ -261,7 +261,7 @@ export class Upstream {
     }
   }
 
-  /** Where a user has to log in first, no connection is one any more. */
+  /** Gives all connections up where a user has to log in first: none works until then. */
   #refused(error: unknown): void {
     if (!(error instanceof UpstreamError) || !this.#isWaiting) return;
     for (const connection of [this.#main, ...this.#pool.values()]) connection.giveUp(error.failure);
@@ -289,7 +289,7 @@ export class Upstream {
     await Promise.all(all.map((connection) => connection.close()));
   }
 
-  /** How the server is, without anything secret. */
+  /** Reports the state of the server, with secrets masked. */
   report(): UpstreamReport {
     const all = [this.#main, ...this.#pool.values()];
     const stderr = this.#main.stderr();
@@ -348,7 +348,7 @@ export class Upstream {
     const { failures: attempts, retryAt: retry_at } = this.#main.trouble;
     const { since } = this.#state.status === "unavailable" ? this.#state : { since: this.#now() };
     this.#cancelRetry?.();
-    // Its user takes as long as it takes, and `reconnect` tells.
+    // Nobody knows how long a login takes. `reconnect` is called after it.
     if (this.#isWaiting)
       return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure });
     this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
@@ -445,7 +445,7 @@ export class Upstream {
     this.#ready(connection);
   }
 
-  /** Asks later for lists that failed; a server that is busy is not asked more and more. */
+  /** Asks again for lists that failed, after a pause that grows with each failure. */
   #listAgain(kinds: readonly ListKind[]): void {
     this.#listFailures = kinds.length > 0 ? this.#listFailures + 1 : 0;
     if (kinds.length === 0) return;
@@ -477,10 +477,10 @@ export class Upstream {
       try {
         const subscription = await connection.listen(filter, { signal });
         await subscription.closed;
-        // What happened meanwhile was not told.
+        // Changes since the last subscription ended were not told.
         if (!signal.aborted && connection.isReady) this.#changed(LIST_KINDS);
       } catch (error) {
-        // It said it could, and cannot: its lists stay as they are.
+        // The server declares what it does not have. Its lists stay as they are.
         if (failureOf(error, []).code === METHOD_NOT_FOUND) return;
       }
       failures = this.#now() - begin > backoff.most_ms ? 0 : failures + 1;

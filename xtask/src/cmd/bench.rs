@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 use super::build;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
+use crate::modules::Variant;
 use crate::run;
 
 /// Runs the command: a script of `benches`, which reads the other arguments itself.
@@ -19,7 +20,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     if !script.is_file() {
         return Err(usage(format!("there is no bench '{name}'")));
     }
-    let package = build::build(&dirs)?;
+    let package = build::build(&dirs, Variant::Release)?;
     let mut command = Command::new("node");
     command.arg(script).arg("--package").arg(&package.dir).args(rest);
     run::attached(&mut command).map(ExitCode::from)

@@ -4,16 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use serde_json::json;
-
 use super::build;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Outcome};
+use crate::modules::Variant;
 use crate::no_arguments;
 use crate::package::Package;
 use crate::run::{self, say};
 
-/// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     no_arguments("demo", args)?;
     let dirs = Dirs::find()?;
@@ -29,7 +27,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 
 /// Builds and installs what the demo needs, and returns the program that runs it.
 pub fn program(dirs: &Dirs) -> Outcome<Command> {
-    let package = build::build_demo(dirs)?;
+    let package = build::build(dirs, Variant::Demo)?;
     let project = install(dirs, &package)?;
     let mut command = Command::new("node");
     command.args(["node_modules/contextweaver/bin/contextweaver.js", "demo"]).current_dir(&project);
@@ -42,17 +40,9 @@ fn install(dirs: &Dirs, package: &Package) -> Outcome<PathBuf> {
         fs::remove_dir_all(&project).context(|| format!("cannot remove {}", project.display()))?;
     }
     fs::create_dir_all(&project).context(|| format!("cannot create {}", project.display()))?;
-    let manifest = project.join("package.json");
-    let text = json!({ "name": "demo", "private": true, "type": "module" }).to_string();
-    fs::write(&manifest, text).context(|| format!("cannot write {}", manifest.display()))?;
-    run::step(
-        dirs,
-        "npm install of the package",
-        "demo-install",
-        Command::new("npm")
-            .args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"])
-            .arg(&package.tarball)
-            .current_dir(&project),
-    )?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]);
+    npm.args([&project, &package.tarball]);
+    run::step(dirs, "npm install of the package", "demo-install", &mut npm)?;
     Ok(project)
 }

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::dirs::Dirs;
@@ -29,36 +28,33 @@ const COVERAGE: [&str; 8] = [
 /// Bytes of a try at most, seconds and MiB that one may take: more is a defect of its own.
 const LIMITS: [&str; 3] = ["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"];
 
-/// What is run.
-#[derive(Debug, PartialEq, Eq)]
-struct Campaign {
-    targets: Vec<String>,
-    /// For each target.
-    minutes: u32,
-}
-
 /// Runs the command: as many targets at a time as there are cores.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let dirs = Dirs::find()?;
-    let Campaign { targets, minutes } = read(args, &targets(&dirs)?)?;
-    let host = host()?;
+    let (targets, minutes) = read(args, &targets(&dirs)?)?;
+    // Named in the build, so that programs of the build itself do not count their branches.
+    let host = run::first_line(Command::new("rustc").args(["--print", "host-tuple"]));
+    let host = host.ok_or_else(|| Failure::new("rustc does not name its host"))?;
     build(&dirs, &host)?;
     let program = dirs.target.join(host).join("fuzz").join("fuzz");
     let lanes = thread::available_parallelism().map_or(1, usize::from);
-    let failures = Mutex::new(Vec::new());
-    run::in_lanes(lanes, &targets, |target| {
-        let failure = fuzz(&dirs, &program, target, minutes).err();
-        failures.lock().unwrap_or_else(PoisonError::into_inner).extend(failure);
-    });
-    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
-    for failure in &failures {
-        say(&failure.to_string());
-    }
-    if failures.is_empty() {
+    let failed =
+        targets.chunks(lanes).map(|some| fuzz_beside_each_other(&dirs, &program, some, minutes)).sum::<usize>();
+    if failed == 0 {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(Failure::new(format!("{} of {} targets do not hold", failures.len(), targets.len()))
+    Err(Failure::new(format!("{failed} of {} targets do not hold", targets.len()))
         .hint("after mending one, keep its file in fuzz/seeds/<target>: the tests replay it"))
+}
+
+/// Returns how many of some targets do not hold, each of which takes the same time.
+fn fuzz_beside_each_other(dirs: &Dirs, program: &Path, targets: &[String], minutes: u32) -> usize {
+    thread::scope(|scope| {
+        let one =
+            |target: &String| fuzz(dirs, program, target, minutes).map_err(|failure| say(&failure.to_string())).is_ok();
+        let running: Vec<_> = targets.iter().map(|target| scope.spawn(move || one(target))).collect();
+        running.into_iter().map(|held| usize::from(!held.join().unwrap_or(false))).sum()
+    })
 }
 
 /// Looks for bytes for which one target does not hold.
@@ -91,34 +87,22 @@ fn targets(dirs: &Dirs) -> Outcome<Vec<String>> {
     Ok(names)
 }
 
-fn read(args: &[String], known: &[String]) -> Outcome<Campaign> {
+/// Which targets are run, and for how many minutes each.
+fn read(args: &[String], known: &[String]) -> Outcome<(Vec<String>, u32)> {
     let usage = |problem: String| Failure::new(problem).hint(format!("{USAGE}; targets: {}", known.join(" ")));
-    let mut campaign = Campaign { targets: Vec::new(), minutes: DEFAULT_MINUTES };
+    let (mut targets, mut minutes) = (Vec::new(), DEFAULT_MINUTES);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         if arg == "--minutes" {
-            let minutes =
-                args.next().and_then(|text| text.parse().ok()).filter(|minutes| (1..=10_000).contains(minutes));
-            campaign.minutes =
-                minutes.ok_or_else(|| usage("--minutes is a whole number from 1 to 10000".to_owned()))?;
+            let given = args.next().and_then(|text| text.parse().ok()).filter(|minutes| (1..=10_000).contains(minutes));
+            minutes = given.ok_or_else(|| usage("--minutes is a whole number from 1 to 10000".to_owned()))?;
         } else if known.contains(arg) {
-            campaign.targets.push(arg.clone());
+            targets.push(arg.clone());
         } else {
             return Err(usage(format!("unknown target '{arg}'")));
         }
     }
-    if campaign.targets.is_empty() {
-        campaign.targets = known.to_vec();
-    }
-    Ok(campaign)
-}
-
-/// The platform of this machine. Named in the build, so that programs of the build itself do not count their branches.
-fn host() -> Outcome<String> {
-    let output = Command::new("rustc").arg("-vV").output().context(|| "cannot run rustc".to_owned())?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| Failure::new("rustc does not name its host"))
+    Ok((if targets.is_empty() { known.to_vec() } else { targets }, minutes))
 }
 
 fn build(dirs: &Dirs, host: &str) -> Outcome<()> {
@@ -133,15 +117,14 @@ fn build(dirs: &Dirs, host: &str) -> Outcome<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Campaign, DEFAULT_MINUTES, read};
+    use super::{DEFAULT_MINUTES, read};
 
     #[test]
     fn reads_its_arguments() {
         let known = ["json".to_owned(), "cel".to_owned()];
         let read = |args: &[&str]| read(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), &known);
-        let campaign = |targets: &[&str], minutes| Campaign {
-            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
-            minutes,
+        let campaign = |targets: &[&str], minutes| {
+            (targets.iter().map(|target| (*target).to_owned()).collect::<Vec<_>>(), minutes)
         };
         assert_eq!(read(&[]).unwrap(), campaign(&["json", "cel"], DEFAULT_MINUTES));
         assert_eq!(read(&["json"]).unwrap(), campaign(&["json"], DEFAULT_MINUTES));

@@ -1,7 +1,7 @@
 //! Runs `tests/package/*.test.mjs` on the packed package.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -14,18 +14,14 @@ use crate::report::{Counts, Report};
 use crate::run;
 use crate::setup;
 
-/// What the package tests may use; a reason stands for what is missing.
+/// What a part of a machine is, or why it is missing.
+pub type Part<'a> = Result<&'a Path, &'a str>;
+
+/// What the package tests may use.
 pub struct Equipment<'a> {
-    /// The package users get.
     pub package: &'a Package,
-    /// The page, bundled around the package.
-    pub page: Result<&'a Path, &'a str>,
-    /// The browser of most tests.
-    pub chromium: Result<&'a Path, &'a str>,
-    /// The browser that the page is tried in, too.
-    pub firefox: Result<&'a Path, &'a str>,
-    /// Whether the optional runtimes are installed.
-    pub runtimes: Result<(), &'a str>,
+    /// What not every machine and every run has, by the name that `tests/package/harness.mjs` knows it by.
+    pub parts: [(&'static str, Part<'a>); 4],
     /// Whether tests may take minutes, for many more repetitions.
     pub is_long: bool,
 }
@@ -33,24 +29,19 @@ pub struct Equipment<'a> {
 impl<'a> Equipment<'a> {
     /// The package alone, and why there is no more.
     pub fn only(package: &'a Package, reason: &'a str) -> Self {
-        Self {
-            package,
-            page: Err(reason),
-            chromium: Err(reason),
-            firefox: Err(reason),
-            runtimes: Err(reason),
-            is_long: false,
-        }
+        let parts = ["PAGE", "CHROMIUM", "FIREFOX", "RUNTIMES"].map(|name| (name, Err(reason)));
+        Self { package, parts, is_long: false }
     }
 }
 
 /// Runs the test files of these names, or all, as one stage; `tests/package/run.mjs` tells of each.
 pub fn run(dirs: &Dirs, equipment: &Equipment<'_>, names: &[&str], report: &mut Report) {
     let started = Instant::now();
-    match run_files(dirs, equipment, names) {
-        Ok((counts, skipped)) => report.counted("package", counts, started.elapsed(), skipped),
-        Err(failure) => report.broke("package", &failure, started.elapsed()),
-    }
+    let (counts, skipped) = run_files(dirs, equipment, names).unwrap_or_else(|failure| {
+        run::say(&failure.to_string());
+        (Counts { failed: 1, ..Counts::default() }, Vec::new())
+    });
+    report.counted("package", counts, started.elapsed(), skipped);
 }
 
 fn run_files(dirs: &Dirs, equipment: &Equipment<'_>, names: &[&str]) -> Outcome<(Counts, Vec<String>)> {
@@ -75,24 +66,14 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, command: &mut Command) {
         command.env(format!("CONTEXTWEAVER_TEST_{name}"), value);
     };
     set("ROOT", &dirs.root);
-    set("PROJECTS", &dirs.projects());
+    set("PROJECTS", &dirs.target.join("package-tests"));
     set("PACKAGE", &equipment.package.dir);
     set("TARBALL", &equipment.package.tarball);
-    match equipment.page {
-        Ok(page) => set("PAGE", page),
-        Err(reason) => set("PAGE_MISSING", &PathBuf::from(reason)),
-    }
-    match equipment.chromium {
-        Ok(chromium) => set("CHROMIUM", chromium),
-        Err(reason) => set("CHROMIUM_MISSING", &PathBuf::from(reason)),
-    }
-    match equipment.firefox {
-        Ok(firefox) => set("FIREFOX", firefox),
-        Err(reason) => set("FIREFOX_MISSING", &PathBuf::from(reason)),
-    }
-    match equipment.runtimes {
-        Ok(()) => set("RUNTIMES", &dirs.runtimes()),
-        Err(reason) => set("RUNTIMES_MISSING", &PathBuf::from(reason)),
+    for (name, part) in equipment.parts {
+        match part {
+            Ok(path) => set(name, path),
+            Err(reason) => set(&format!("{name}_MISSING"), Path::new(reason)),
+        }
     }
     if setup::strict() {
         command.env("CONTEXTWEAVER_TEST_STRICT", "1");

@@ -5,18 +5,14 @@ use std::process::{Command, ExitCode, Stdio};
 use super::build;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
-use crate::page;
+use crate::modules::Variant;
+use crate::package;
 use crate::run::say;
 
 const DEFAULT_PORT: u16 = 8787;
 
-/// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let (words, builds) = match words.split_last() {
-        Some((&"--no-build", rest)) => (rest.to_vec(), false),
-        _ => (words, true),
-    };
+    let (words, flags): (Vec<&str>, Vec<&str>) = args.iter().map(String::as_str).partition(|arg| *arg != "--no-build");
     let port = match words[..] {
         [] => Some(DEFAULT_PORT),
         ["--port", port] => port.parse::<u16>().ok(),
@@ -27,10 +23,12 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
             .hint("usage: cargo xtask serve [--port N] [--no-build]")
     })?;
     let dirs = Dirs::find()?;
-    if builds {
-        build::build(&dirs)?;
-    }
-    let site = page::bundle(&dirs)?;
+    let site = if flags.is_empty() {
+        build::build(&dirs, Variant::Release)?;
+        package::page(&dirs)
+    } else {
+        package::bundle_page(&dirs)?
+    };
     say(&format!("serving http://localhost:{port}/ (stop with Ctrl-C)"));
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.arg(format!("--servedir={}", site.display())).arg(format!("--serve=127.0.0.1:{port}"));

@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use super::APT;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
-use crate::run::{self, Step};
+use crate::run;
 
 /// A browser of the distribution.
 pub struct Browser {
@@ -39,25 +39,19 @@ impl Browser {
             return Ok(found);
         }
         let by_hand = format!("install {name} (Debian: apt-get install {package}), or set {variable}");
-        if run::on_path("apt-get").is_none() || !is_root() {
+        let user = run::first_line(Command::new("id").arg("-u"));
+        if run::on_path("apt-get").is_none() || user.as_deref() != Some("0") {
             return Err(Failure::new(format!("no {name} was found")).hint(by_hand));
         }
         let _apt = APT.lock().unwrap_or_else(PoisonError::into_inner);
-        let step = Step::begin(format!("apt-get install {package} (once)"));
         // Old package lists may still do, so a failed update is not the end.
         let install = format!(
             "apt-get update -qq; exec apt-get install -y -qq --no-install-recommends -o DPkg::Lock::Timeout=300 {package}"
         );
-        let finished = run::capture(
-            dirs,
-            &format!("apt-{package}"),
-            Command::new("sh").arg("-c").arg(install).env("DEBIAN_FRONTEND", "noninteractive"),
-        )?;
-        if !finished.success {
-            step.end("failed");
-            return Err(finished.failure(&format!("installing {name}")).hint(by_hand));
-        }
-        step.end("");
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(install).env("DEBIAN_FRONTEND", "noninteractive");
+        run::step(dirs, &format!("apt-get install {package} (once)"), &format!("apt-{package}"), &mut command)
+            .map_err(|failure| failure.hint(&by_hand))?;
         named(variable, programs)?
             .ok_or_else(|| Failure::new(format!("{name} was installed but is not on PATH")).hint(by_hand))
     }
@@ -67,15 +61,8 @@ impl Browser {
 fn named(variable: &str, names: &[&str]) -> Outcome<Option<PathBuf>> {
     if let Some(path) = env::var_os(variable).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        return if path.is_file() {
-            Ok(Some(path))
-        } else {
-            Err(Failure::new(format!("{variable} names {}, which does not exist", path.display())))
-        };
+        let missing = || Failure::new(format!("{variable} names {}, which does not exist", path.display()));
+        return path.is_file().then(|| Some(path.clone())).ok_or_else(missing);
     }
     Ok(names.iter().find_map(|name| run::on_path(name)))
-}
-
-fn is_root() -> bool {
-    run::first_line(Command::new("id").arg("-u")).as_deref() == Some("0")
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
-use crate::run::{self, Step};
+use crate::run;
 use crate::stamp::Inputs;
 
 const NODE_NEEDED: (u32, u32) = (20, 19);
@@ -37,12 +37,12 @@ pub fn tools(dirs: &Dirs) -> Outcome<()> {
 
 /// Installs the bundler of the page and the libraries that go into it.
 pub fn page(dirs: &Dirs) -> Outcome<()> {
-    install(dirs, &dirs.page(), "npm-page", "npm packages of the page", &["ci"])
+    install(dirs, &dirs.root.join("www"), "npm-page", "npm packages of the page", &["ci"])
 }
 
 /// Installs the generator of the site of the documents.
 pub fn docs(dirs: &Dirs) -> Outcome<()> {
-    install(dirs, &dirs.docs_site(), "npm-docs", "npm packages of the site of the documents", &["ci"])
+    install(dirs, &dirs.root.join("docs-site"), "npm-docs", "npm packages of the site of the documents", &["ci"])
 }
 
 /// Installs Deno, Bun, Vite and the conformance suite, which are large and which the tests can do without.
@@ -59,27 +59,15 @@ pub fn runtimes(dirs: &Dirs) -> Outcome<()> {
 }
 
 fn install(dirs: &Dirs, workspace: &Path, log: &str, what: &str, command: &[&str]) -> Outcome<()> {
-    let version = node()?;
-    let stamp = Inputs::default()
-        .text(version)
+    let inputs = Inputs::default()
+        .text(node()?)
         .path(&workspace.join("package.json"))?
-        .path(&workspace.join("package-lock.json"))?
-        .stamp(workspace.join("node_modules").join(".installed"));
-    if stamp.is_current() {
-        return Ok(());
-    }
-    let step = Step::begin(format!("{what} (once)"));
-    let finished = run::capture(
-        dirs,
-        log,
-        Command::new("npm").args(command).args(["--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(workspace),
-    )?;
-    if !finished.success {
-        step.end("failed");
-        return Err(finished.failure(&format!("installing {what}")));
-    }
-    step.end("");
-    stamp.record()
+        .path(&workspace.join("package-lock.json"))?;
+    inputs.once(&workspace.join("node_modules/.installed"), || {
+        let mut npm = Command::new("npm");
+        npm.args(command).args(["--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(workspace);
+        run::step(dirs, &format!("{what} (once)"), log, &mut npm).map(drop)
+    })
 }
 
 #[cfg(test)]

@@ -9,17 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use super::wasm_target::locked_version;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Outcome};
-use crate::run::{self, Step};
+use crate::run;
 
 const BINDGEN: &str = "wasm-bindgen";
 const PROGRAM: &str = "contextweaver-bindgen";
 
-/// The program.
 #[derive(Debug, Clone)]
 pub struct WasmBindgen {
-    /// Where it is.
     pub program: PathBuf,
-    /// Version of its library.
     pub version: String,
 }
 
@@ -38,7 +35,6 @@ pub fn ensure(dirs: &Dirs) -> Outcome<WasmBindgen> {
 }
 
 fn build(dirs: &Dirs, version: &str, program: &PathBuf) -> Outcome<()> {
-    let step = Step::begin(format!("build {BINDGEN} {version} (once)"));
     let scratch = dirs.tools().join("build");
     let mut command = run::cargo();
     command
@@ -50,18 +46,12 @@ fn build(dirs: &Dirs, version: &str, program: &PathBuf) -> Outcome<()> {
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET");
     run::forget_this_package(&mut command);
-    let finished = run::capture(dirs, "build-wasm-bindgen", &mut command)?;
-    if !finished.success {
-        step.end("failed");
-        return Err(finished.failure("building the generator of JavaScript"));
-    }
+    run::step(dirs, &format!("build {BINDGEN} {version} (once)"), "build-wasm-bindgen", &mut command)?;
     let folder = program.parent().unwrap_or(program);
     fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
     fs::copy(scratch.join("release").join(PROGRAM), program)
         .context(|| format!("cannot write {}", program.display()))?;
-    fs::remove_dir_all(&scratch).context(|| format!("cannot remove {}", scratch.display()))?;
-    step.end("");
-    Ok(())
+    fs::remove_dir_all(&scratch).context(|| format!("cannot remove {}", scratch.display()))
 }
 
 #[cfg(test)]

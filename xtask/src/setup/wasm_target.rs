@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use super::APT;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
-use crate::run::{self, Step};
+use crate::run;
 
-const TARGET: &str = "wasm32-unknown-unknown";
+pub const TARGET: &str = "wasm32-unknown-unknown";
 
 /// A cargo that can build for WebAssembly.
 #[derive(Debug, Clone)]
@@ -27,26 +27,14 @@ pub fn ensure(dirs: &Dirs) -> Outcome<WasmToolchain> {
         return Ok(toolchain.clone());
     }
     let _apt = APT.lock().unwrap_or_else(PoisonError::into_inner);
-    let step = Step::begin(format!("compiler target {TARGET}"));
     let answer = dirs.target.join("wasm-toolchain.txt");
     std::fs::create_dir_all(&dirs.target).context(|| format!("cannot create {}", dirs.target.display()))?;
     // The script prints the path of its env file and nothing else on stdout; the log keeps its progress.
-    let finished = run::capture(
-        dirs,
-        "wasm-target",
-        Command::new("bash")
-            .arg("-c")
-            .arg("bash \"$1\" -q > \"$2\"")
-            .arg("setup")
-            .arg(dirs.root.join("xtask/setup-wasm-target.sh"))
-            .arg(&answer),
-    )?;
-    if !finished.success {
-        step.end("failed");
-        return Err(finished.failure("setting up the WebAssembly target"));
-    }
+    let mut setup = Command::new("bash");
+    setup.args(["-c", "bash \"$1\" -q > \"$2\"", "setup"]);
+    setup.arg(dirs.root.join("xtask/setup-wasm-target.sh")).arg(&answer);
+    run::step(dirs, &format!("compiler target {TARGET}"), "wasm-target", &mut setup)?;
     let env_file = std::fs::read_to_string(&answer).context(|| format!("cannot read {}", answer.display()))?;
-    step.end("");
     let toolchain = WasmToolchain { env_file: PathBuf::from(env_file.trim()) };
     *ready = Some(toolchain.clone());
     Ok(toolchain)
@@ -74,11 +62,6 @@ impl WasmToolchain {
         version("cargo clippy --version")
             .zip(version("rustc --version"))
             .is_some_and(|(clippy, rustc)| is_same_release(&clippy, &rustc))
-    }
-
-    /// Where cargo leaves what it built with a profile.
-    pub fn module(dirs: &Dirs, profile: &str) -> PathBuf {
-        dirs.wasm().join(TARGET).join(profile).join("contextweaver.wasm")
     }
 
     fn shell(&self, script: &str) -> Command {

@@ -19,13 +19,13 @@ const KEYS: usize = 10;
 const CELLS: usize = 5;
 /// Rows that are shown of a table.
 const ROWS: usize = 3;
-/// Bytes that hold [`VALUE_CHARS`] characters in any case.
+/// Bytes from which on [`VALUE_CHARS`] characters are certain: one takes at most four.
 const ENOUGH_BYTES: usize = 4 * VALUE_CHARS;
 
 /// Describes a text in a few short facts.
 #[derive(Debug, Clone)]
 pub struct StructuredExtractor {
-    /// Characters of all facts together; those from the first one on that does not fit are left out.
+    /// Most characters of all facts together. The first fact that does not fit is left out, and so are those behind it.
     pub max_chars: usize,
 }
 

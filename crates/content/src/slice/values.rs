@@ -88,7 +88,8 @@ pub(super) fn json_path(pager: &mut Pager, path: &JsonPath) -> Result<TextSlice>
     Ok(selector.answer(list.unit, list.nodes.len(), &span, page))
 }
 
-/// Returns what a path leads to, of a single array or object its elements or members; nothing where there is nothing.
+/// Returns what a path leads to: the elements of a single array, the members of a single object, else the values found.
+/// `None` where a path to a single value leads to nothing; one with a wildcard then finds an empty list.
 fn followed(text: &str, tree: &JsonTree, path: &JsonPath) -> Option<NodeList> {
     let (hits, plural) = path.follow(tree.root());
     let all = |nodes: &mut dyn Iterator<Item = JsonNode>| nodes.map(|node| span_of(text, node.raw())).collect();

@@ -11,7 +11,7 @@ use contextweaver_model::ViewSpec;
 
 /// Members of the outermost object that get a view.
 const MAX_KEYS: usize = 10;
-/// Bytes of a leaf that is looked at for errors.
+/// Most bytes of a leaf that is searched for errors.
 const LEAF_BYTES: usize = 1000;
 
 pub(super) fn views(list: &mut ViewList, root: JsonNode) {
@@ -41,7 +41,8 @@ pub(super) fn views(list: &mut ViewList, root: JsonNode) {
     list.specs.append(&mut pages);
 }
 
-/// What a value costs as it is shown; `None` when it is larger than any page, without looking at all of it.
+/// Returns what a value costs as it is shown, in quarter tokens; `None` for one that is larger than any page, which is known
+/// without looking at all of it.
 fn bounded_cost(node: JsonNode, page: u64) -> Option<u64> {
     // Even mostly indentation, so many bytes are more than a page.
     if node.raw().len() as u64 > page.saturating_mul(8) {
@@ -68,7 +69,7 @@ impl JsonPager<'_> {
         self.list.add(&id, label, selector);
     }
 
-    /// Covers a value with pages; the path is as it was afterwards.
+    /// Covers a value with pages; leaves `path` as it was.
     fn value(&mut self, node: JsonNode, path: &mut String) {
         if self.list.specs.len() > MAX_PAGES {
             return;
@@ -86,7 +87,7 @@ impl JsonPager<'_> {
 
     fn children(&mut self, node: JsonNode, path: &mut String) {
         let keyed = node.kind() == JsonKind::Object;
-        // A value larger than a page costs more than one together with anything.
+        // A value larger than a page gets a span of its own: it costs more than a page by itself.
         let costs: Vec<u32> = node
             .entries()
             .map(|(key, value)| {
@@ -169,7 +170,7 @@ impl ErrorViews<'_, '_> {
             }
             if value.is_container() {
                 let small = shown.is_none() && value.kind() == JsonKind::Object && fits(value).is_some();
-                // Most objects report nothing, which their text as a whole tells sooner.
+                // Most objects report nothing. Searching their whole text once shows that sooner than going through the leaves.
                 if !small || Signal::of(value.raw()).error {
                     self.value(value, path, shown.or(small.then_some((value, path.len()))));
                 }

@@ -1,10 +1,12 @@
 //! Stage 1: the items whose kind the phase admits and that are not superseded, in log order.
 
-use contextweaver_model::{ContextItem, ContextPolicy, Phase};
+use contextweaver_model::{ContextItem, ContextPolicy};
 
-/// Returns the positions of the items that a phase admits.
-pub fn candidates(items: &[ContextItem], phase: Phase, policy: &ContextPolicy) -> Vec<usize> {
-    let allowed = policy.allowed_kinds(phase);
+use crate::request::BuildRequest;
+
+/// Returns the positions of the items that a request admits.
+pub fn candidates(items: &[ContextItem], request: &BuildRequest, policy: &ContextPolicy) -> Vec<usize> {
+    let allowed = policy.allowed_kinds(request.phase);
     items
         .iter()
         .enumerate()

@@ -42,6 +42,7 @@ pub struct Excerpt {
     pub omitted_chars: u64,
     /// The longest stretch that is left out, as a selector of `drilldown`: for `digest_note::note_with`.
     pub missing: Option<JsonMap>,
+    /// Pieces that were looked at.
     pub work: u64,
 }
 
@@ -49,7 +50,9 @@ pub struct Excerpt {
 pub struct ExcerptQuery<'a> {
     /// The log's index, which knows the words.
     index: &'a LogIndex,
+    /// What each word counts.
     terms: &'a TermWeights,
+    /// Items of the log that are visible, by which a word is rare or not.
     visible: usize,
     starts: TermStarts,
 }
@@ -64,11 +67,13 @@ impl<'a> ExcerptQuery<'a> {
     }
 }
 
-/// The first two bytes of terms that count: most pieces of a large text hold no such term, and need not be taken apart.
+/// The first two bytes of the words to look for. Most pieces of a large text have no word that begins so, and need not be split
+/// into words.
 #[derive(Default)]
 pub(crate) struct TermStarts {
-    /// A bit for each pair of bytes; empty where no term counts.
+    /// A bit for each pair of bytes; empty as long as there is no word.
     pairs: Vec<u64>,
+    /// Whether a word begins outside of ASCII.
     has_other: bool,
 }
 
@@ -96,7 +101,7 @@ impl TermStarts {
         self.pairs.get(pair / 64).is_some_and(|bits| bits >> (pair % 64) & 1 == 1)
     }
 
-    /// Tells whether a term as the text has it may be one that counts.
+    /// Tells whether a word of the text may be one of these: it begins like one of them.
     fn may_be(&self, term: &str) -> bool {
         match *term.as_bytes() {
             [first] => self.has(first, 0),
@@ -105,7 +110,7 @@ impl TermStarts {
         }
     }
 
-    /// Tells whether a piece may hold a term: where a word begins with such bytes. Other scripts are always taken apart.
+    /// Tells whether a piece may have one of these words. A piece with anything outside of ASCII always may.
     pub(crate) fn may_stand_in(&self, piece: &str) -> bool {
         if self.pairs.is_empty() || !piece.is_ascii() {
             return !self.pairs.is_empty();
@@ -117,14 +122,14 @@ impl TermStarts {
     }
 }
 
-/// Takes an excerpt of at most `budget` quarter tokens below a digest, which is part of it and of the budget.
+/// Puts an excerpt below a digest; both together take at most `budget` quarter tokens.
 ///
-/// Lines that the digest quotes stand in their place among the pieces, and no longer above them; what it only says of the text
-/// stays above. So no line stands there twice, and what stands out keeps what is around it.
+/// A line that the digest quotes moves down to its place among the pieces; what the digest says about the text stays above. So no
+/// line is there twice, and a quoted line has its neighbours around it.
 ///
-/// Pieces are lines, cut after at most 160 characters between tokens. First those of the digest, then the start of the text until
-/// 30 % of what is left of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's
-/// counts too), then more of the start.
+/// A piece is a line, or a part of one with at most 160 characters that ends between tokens. They are taken in this order: those
+/// that the digest quotes; the start of the text, up to 30 % of the budget that is left; its end, up to 15 %; pieces by the words
+/// of the query they have, where half of what a neighbour counts is added; more of the start.
 pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
     let pieces = split(text);
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -153,7 +158,7 @@ pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuer
             quoted.push(index);
             continue;
         }
-        // A count of similar lines stands above, with one of them.
+        // Such as `8 similar lines: WARN retry 7`, which stays above with its example.
         said.extend(line.match_indices(": ").find_map(|(at, mark)| place(&line[at + mark.len()..])));
         above.push_str(line);
         above.push('\n');
@@ -206,7 +211,7 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
             break;
         }
     }
-    // An empty line beside a good one says nothing.
+    // An empty line counts by its neighbours, but says nothing.
     let is_good = |index: &usize| scores[*index] > 0.0 && !pieces[*index].trim().is_empty();
     let mut order: Vec<usize> = (0..pieces.len()).filter(is_good).collect();
     contextweaver_base::order::sort_by(&mut order, |a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
@@ -226,7 +231,7 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
     Excerpt { missing: longest_gap(text, pieces, &kept), ..join(pieces, &kept) }
 }
 
-/// Returns a selector that is written as long as that of any stretch of a text.
+/// Returns a selector that takes as many characters as any that [`Excerpt::missing`] may have for a text, to leave room for it.
 pub fn widest_gap(text: &str) -> JsonMap {
     let parts = [("type", "head".into()), ("start", text.len().into()), ("chars", text.len().into())];
     parts.map(|(key, value): (&str, serde_json::Value)| (key.to_owned(), value)).into_iter().collect()
@@ -264,7 +269,7 @@ struct PiecePicker<'a> {
     pieces: &'a [&'a str],
     estimator: &'a Estimator,
     kept: Vec<bool>,
-    /// Pieces that stand elsewhere already.
+    /// Pieces that stand above already.
     said: &'a [usize],
     used: u64,
     budget: u64,
@@ -273,7 +278,7 @@ struct PiecePicker<'a> {
 }
 
 impl PiecePicker<'_> {
-    /// Keeps a piece if it fits; one already kept, or said elsewhere, is no news.
+    /// Keeps a piece, and tells whether it fits. One that is kept already, or stands above, takes nothing.
     fn take(&mut self, index: usize) -> bool {
         if self.kept[index] || self.said.contains(&index) {
             return true;
@@ -326,6 +331,7 @@ fn piece_score(piece: &str, wanted: &ExcerptQuery) -> f64 {
     score
 }
 
+/// Adds half of what each neighbour counts.
 fn spread(own: &[f64]) -> Vec<f64> {
     (0..own.len())
         .map(|index| {
@@ -395,7 +401,6 @@ mod tests {
         excerpt_below(digest, text, 4 * tokens, &wanted, &Estimator::V3)
     }
 
-    /// "digest and excerpt run together, lines twice".
     #[test]
     fn no_line_stands_twice_below_a_digest() {
         let line = |n: usize| match n {

@@ -85,7 +85,7 @@ pub fn compile(
 ) -> Result<(BuiltPrompt, CutPrompt)> {
     check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
     let pins = resolve_pins(sources.events, request)?;
-    let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
+    let admitted = candidates(sources.events.items(), request, &sources.options.policy);
     let closed = closure(sources.events, &admitted, &pins);
     let mut state = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut state, &closed, &pins)?;

@@ -49,7 +49,7 @@ pub fn enter(
 ) -> Result<NewEntries> {
     let items = sources.events.items();
     let from = running.map_or(0, |running| running.seen);
-    let mut admitted = candidates(&items[from..], request.phase, &sources.options.policy);
+    let mut admitted = candidates(&items[from..], request, &sources.options.policy);
     for at in &mut admitted {
         *at += from;
     }

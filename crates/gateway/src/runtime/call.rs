@@ -6,7 +6,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 
 use super::finish::with_repairs;
-use super::info::{CallKind, NextStep};
+use super::info::{CallInfo, CallKind, NextStep};
 use super::open_calls::{OpenCall, WaitingCall};
 use super::request::CallRequest;
 use super::step::{CallStep, ForwardedCall, RpcError};
@@ -66,52 +66,40 @@ impl Gateway {
         let limits = ClientLimits::of(client, &meta);
         let meta = passing(meta, &self.options.meta_allow);
         let context = CallContext { session, caller, meta, limits, can_confirm, now_ms };
-        self.info = super::CallInfo::default();
-        let step = self.begun(&name, arguments, &context);
-        Ok(self.told(step))
+        Ok(self.begun(&name, arguments, &context))
     }
 
-    fn begun(&mut self, name: &str, arguments: Value, context: &CallContext) -> CallStep {
+    fn begun(&mut self, name: &str, arguments: Value, context: &CallContext) -> NextStep {
         let names = &self.options.names;
         // Those of search mode are answered in any: what was listed may change while a client works.
-        let own = if name == names.drilldown {
-            Some(("tool_view", CallKind::Drilldown))
-        } else if name == names.recall {
-            Some(("tool_view", CallKind::Recall))
-        } else if name == names.search_tools {
-            Some(("tool_browse", CallKind::Search))
-        } else {
-            (name == names.call_tool).then_some(("", CallKind::Tool))
-        };
-        let Some((meta_tool, kind)) = own else {
+        let own = [
+            (&names.drilldown, CallKind::Drilldown),
+            (&names.recall, CallKind::Recall),
+            (&names.search_tools, CallKind::Search),
+            (&names.call_tool, CallKind::Tool),
+        ];
+        let Some((_, kind)) = own.into_iter().find(|(own, _)| name == *own) else {
             return match self.resolve(&context.session, name) {
-                Resolved::Tool(place) => self.call_tool(place, arguments, context),
+                Resolved::Tool(place) => self.call_tool(CallInfo::default(), place, arguments, context),
                 found => self.unknown_tool(name, found, context),
             };
         };
-        self.about_own(kind, name);
+        let info = CallInfo::of_own(kind, name);
         let arguments = match object(arguments, "arguments") {
             Ok(map) => map,
-            Err(error) => return self.refuse(&error.at(name)),
+            Err(error) => return self.next_step(info, Err(error.at(name))),
         };
-        if !meta_tool.is_empty()
-            && let Err(error) = self.count(meta_tool, None, context)
-        {
-            return self.refuse(&error);
-        }
-        match meta_tool {
-            "tool_view" if kind == CallKind::Recall => self.recall(context, arguments),
-            "tool_view" => self.drilldown(context, arguments),
-            "tool_browse" => self.search_tools(context, arguments),
-            _ => self.call_by_name(context, arguments),
-        }
-    }
-
-    /// Tells a client of an error, and counts it.
-    pub(crate) fn refuse(&mut self, error: &GatewayError) -> CallStep {
-        self.stats.refused(error);
-        self.ended_with(error.code);
-        CallStep::refused(error)
+        let step = match kind {
+            CallKind::Tool => return self.call_by_name(info, arguments, context),
+            CallKind::Search => {
+                self.count("tool_browse", None, context).and_then(|()| self.search_tools(context, arguments))
+            }
+            CallKind::Drilldown => {
+                self.count("tool_view", None, context).and_then(|()| self.drilldown(context, arguments))
+            }
+            CallKind::Recall => self.count("tool_view", None, context).and_then(|()| self.recall(context, arguments)),
+        };
+        self.next_step(info, step)
     }
 
     /// Returns the tool that a name means to a client.
@@ -120,14 +108,15 @@ impl Gateway {
         self.names.resolve(name, seen, &self.servers)
     }
 
-    fn unknown_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> CallStep {
+    fn unknown_tool(&mut self, name: &str, found: Resolved, context: &CallContext) -> NextStep {
         let error = self.no_tool(name, found, context);
         if error.retryable {
-            return self.refuse(&error);
+            return self.next_step(CallInfo::default(), Err(error));
         }
         self.stats.refused(&error);
-        self.ended_with(error.code);
-        CallStep::Error(RpcError { code: INVALID_PARAMS, message: error.message, data: None })
+        let info = CallInfo::default().ended_with(error.code);
+        let step = CallStep::Error(RpcError { code: INVALID_PARAMS, message: error.message, data: None });
+        NextStep { step, info }
     }
 
     /// Counts an access of a client, unless there were too many.
@@ -143,15 +132,22 @@ impl Gateway {
         Ok(())
     }
 
-    /// Calls a tool that a client knows by its name.
-    pub(crate) fn call_tool(&mut self, place: ToolPlace, given: Value, context: &CallContext) -> CallStep {
+    /// Calls a tool that a client knows by its name. `info` describes the call where the server has not listed the tool yet.
+    pub(crate) fn call_tool(
+        &mut self,
+        info: CallInfo,
+        place: ToolPlace,
+        given: Value,
+        context: &CallContext,
+    ) -> NextStep {
         let label = self.names.table.name(place).to_owned();
         if let Some(error) = self.starting(place) {
-            return self.refuse(&error.at(label));
+            return self.next_step(info, Err(error.at(label)));
         }
+        let info = self.info_of(place).unwrap_or(info);
         match self.ready(place, label, given, context) {
-            Ok(call) => self.go_on(call, context),
-            Err(error) => self.refuse(&error),
+            Ok(call) => self.go_on(info, call, context),
+            Err(error) => self.next_step(info, Err(error)),
         }
     }
 
@@ -161,14 +157,7 @@ impl Gateway {
     }
 
     /// Checks a call, up to its arguments.
-    pub(crate) fn ready(
-        &mut self,
-        place: ToolPlace,
-        label: String,
-        given: Value,
-        context: &CallContext,
-    ) -> Checked<ReadyCall> {
-        self.about_tool(place);
+    fn ready(&mut self, place: ToolPlace, label: String, given: Value, context: &CallContext) -> Checked<ReadyCall> {
         let key = self.limited_as(place, &label);
         self.count("tool_execute", Some(&key), context).map_err(|error| error.at(label.as_str()))?;
         let asks = self.allowed(place, context).map_err(|error| error.at(label.as_str()))?;
@@ -236,11 +225,17 @@ impl Gateway {
     }
 
     /// Goes on with a call whose arguments are good: to the user, or on.
-    pub(crate) fn go_on(&mut self, call: ReadyCall, context: &CallContext) -> CallStep {
+    fn go_on(&mut self, info: CallInfo, call: ReadyCall, context: &CallContext) -> NextStep {
         if !call.asks {
-            return self.send(call, context);
+            return self.send(info, call, context);
         }
-        let Some((server, tool)) = self.tool(call.place) else { return self.refuse(&too_many(&call.label)) };
+        let step = self.ask(&call, context).ok_or_else(|| too_many(&call.label));
+        self.next_step(info, step)
+    }
+
+    /// Keeps a call until its user has answered; nothing where too many are open.
+    fn ask(&mut self, call: &ReadyCall, context: &CallContext) -> Option<CallStep> {
+        let (server, tool) = self.tool(call.place)?;
         let what = if tool.hints.read_only_hint {
             "It says that it only reads."
         } else if tool.hints.destructive_hint {
@@ -255,30 +250,31 @@ impl Gateway {
             limits: context.limits.clone(),
             digest: tool.digest.clone(),
         };
-        match self.open(&call, Some(waiting), None, context) {
-            Some(number) => CallStep::Confirm { call: number, message },
-            None => self.refuse(&too_many(&call.label)),
-        }
+        let number = self.open(call, Some(waiting), None, context)?;
+        Some(CallStep::Confirm { call: number, message })
     }
 
     /// Answers a call from what is kept, or sends it to its server.
-    fn send(&mut self, call: ReadyCall, context: &CallContext) -> CallStep {
+    fn send(&mut self, info: CallInfo, call: ReadyCall, context: &CallContext) -> NextStep {
         let key = self.cache_key(&call, context.limits.chars);
         if let Some(key) = &key
             && let Some(reply) = self.sessions.touch(&context.session).0.cached(key, context.now_ms)
         {
             self.stats.cache_hits += 1;
-            self.info.cache_hit = true;
-            return CallStep::Reply(with_repairs(reply, &call.repairs));
+            let step = CallStep::Reply(with_repairs(reply, &call.repairs));
+            return NextStep { step, info: CallInfo { cache_hit: true, ..info } };
         }
+        let step = self.forward(call, key, context);
+        self.next_step(info, step)
+    }
+
+    fn forward(&mut self, call: ReadyCall, key: Option<String>, context: &CallContext) -> Checked<CallStep> {
         if let Some(error) = self.unavailable(call.place) {
-            return self.refuse(&error.at(call.label));
+            return Err(error.at(call.label));
         }
         let keeps_reply = key.is_some();
-        match self.open(&call, None, key, context) {
-            Some(number) => self.forwarded(number, call, context, keeps_reply),
-            None => self.refuse(&too_many(&call.label)),
-        }
+        let number = self.open(&call, None, key, context).ok_or_else(|| too_many(&call.label))?;
+        self.forwarded(number, call, context, keeps_reply).ok_or_else(|| too_many(""))
     }
 
     fn unavailable(&self, place: ToolPlace) -> Option<GatewayError> {
@@ -322,10 +318,10 @@ impl Gateway {
         })
     }
 
-    fn forwarded(&mut self, number: u64, call: ReadyCall, context: &CallContext, keeps_reply: bool) -> CallStep {
+    fn forwarded(&self, number: u64, call: ReadyCall, context: &CallContext, keeps_reply: bool) -> Option<CallStep> {
         let size = self.result_size(call.place, &context.limits);
-        let Some((server, tool)) = self.tool(call.place) else { return self.refuse(&too_many("")) };
-        CallStep::Forward(Box::new(ForwardedCall {
+        let (server, tool) = self.tool(call.place)?;
+        Some(CallStep::Forward(Box::new(ForwardedCall {
             call: number,
             server: server.name.clone(),
             tool: tool.name().to_owned(),
@@ -337,7 +333,7 @@ impl Gateway {
             result_chars: size.chars,
             task_support: tool.task_support().map(str::to_owned),
             output_schema: tool.output_schema.clone(),
-        }))
+        })))
     }
 
     /// Goes on with a call after its user was asked.
@@ -359,35 +355,30 @@ impl Gateway {
     /// ```
     pub fn confirm_call(&mut self, call: u64, accepted: bool, now_ms: u64) -> Result<NextStep> {
         let (open, waiting) = self.calls.take_waiting(call)?;
-        self.about_open(&open.tool);
-        let step = self.confirmed(open, waiting, accepted, now_ms);
-        Ok(self.told(step))
+        let info = self.info_of_open(&open.tool);
+        let place = match self.confirmed(&open, &waiting, accepted) {
+            Ok(place) => place,
+            Err(error) => return Ok(self.next_step(info, Err(error.at(open.label)))),
+        };
+        let OpenCall { session, label, repairs, .. } = open;
+        let WaitingCall { arguments, meta, limits, .. } = waiting;
+        let context = CallContext { session, caller: None, meta, limits, can_confirm: false, now_ms };
+        Ok(self.send(info, ReadyCall { place, label, arguments, repairs, asks: false }, &context))
     }
 
-    fn confirmed(&mut self, open: OpenCall, waiting: WaitingCall, accepted: bool, now_ms: u64) -> CallStep {
+    /// Returns where the tool is that the user allowed.
+    fn confirmed(&self, open: &OpenCall, waiting: &WaitingCall, accepted: bool) -> Checked<ToolPlace> {
         if !accepted {
             let error = GatewayError::new(GatewayErrorCode::AuthRequired, "the user did not allow this call");
-            return self.refuse(&error.at(open.label).detail("approval", "declined"));
+            return Err(error.detail("approval", "declined"));
         }
-        let place = self.place(&open.tool);
         // The user allowed the tool as it was.
         let is_same = |place: &ToolPlace| {
             self.tool(*place).is_some_and(|(_, tool)| tool.is_usable() && tool.digest == waiting.digest)
         };
-        let Some(place) = place.filter(is_same) else {
-            let message = "the tool has changed since the user was asked";
-            return self.refuse(&GatewayError::new(GatewayErrorCode::HydrateFailed, message).at(open.label));
-        };
-        let OpenCall { session, label, repairs, .. } = open;
-        let context = CallContext {
-            session,
-            caller: None,
-            meta: waiting.meta,
-            limits: waiting.limits,
-            can_confirm: false,
-            now_ms,
-        };
-        self.send(ReadyCall { place, label, arguments: waiting.arguments, repairs, asks: false }, &context)
+        let message = "the tool has changed since the user was asked";
+        let changed = || GatewayError::new(GatewayErrorCode::HydrateFailed, message);
+        self.place(&open.tool).filter(is_same).ok_or_else(changed)
     }
 
     /// Gives a call up.

@@ -148,7 +148,7 @@ impl Gateway {
         let FailedCall { call, failure, random } = failed;
         let open = self.calls.take_sent(call)?;
         let code = classify(&failure);
-        self.about_open(&open.tool);
+        let info = self.info_of_open(&open.tool);
         let retry = &self.options.retry;
         if failure.kind != FailureKind::Cancelled
             && retry.allows(code, open.attempts, open.is_idempotent)
@@ -156,10 +156,9 @@ impl Gateway {
         {
             self.stats.retries += 1;
             self.calls.put_back(call, OpenCall { attempts: open.attempts + 1, ..open });
-            return Ok(self.told(CallStep::Retry { after_ms: wait.max(0.0).round() as u64 }));
+            return Ok(NextStep { step: CallStep::Retry { after_ms: wait.max(0.0).round() as u64 }, info });
         }
         self.stats.failed(&open.tool);
-        self.ended_with(code);
         let step = if open.mode == FrontMode::Firewall && failure.kind == FailureKind::Rpc {
             CallStep::Error(passed_on(failure))
         } else {
@@ -170,7 +169,7 @@ impl Gateway {
             }
             CallStep::refused(&error)
         };
-        Ok(self.told(step))
+        Ok(NextStep { step, info: info.ended_with(code) })
     }
 }
 

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
-use super::Gateway;
 use super::step::CallStep;
+use super::{Checked, Gateway, ToolRef};
 use crate::failure::GatewayErrorCode;
 use crate::front::{ToolPlace, safe_line};
+use crate::servers::Server;
 
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -52,32 +53,43 @@ pub struct NextStep {
     pub info: CallInfo,
 }
 
+impl CallInfo {
+    /// Describes a call of one of the gateway's own tools.
+    pub(crate) fn of_own(kind: CallKind, tool: &str) -> Self {
+        Self { kind, tool: Some(tool.to_owned()), ..Self::default() }
+    }
+
+    fn of_server(server: Option<&Server>, tool: &str) -> Self {
+        let server = server.map(|server| server.name.clone());
+        Self { server, tool: Some(safe_line(tool)), ..Self::default() }
+    }
+
+    /// Adds the error with which the call has ended.
+    pub(super) fn ended_with(self, code: GatewayErrorCode) -> Self {
+        Self { error: Some(code.as_str()), ..self }
+    }
+}
+
 impl Gateway {
-    /// Adds what is known of the call to its next step.
-    pub(super) fn told(&mut self, step: CallStep) -> NextStep {
-        NextStep { step, info: std::mem::take(&mut self.info) }
+    /// Describes a call of a tool that its server lists.
+    pub(super) fn info_of(&self, place: ToolPlace) -> Option<CallInfo> {
+        let (server, tool) = self.tool(place)?;
+        Some(CallInfo::of_server(Some(server), tool.name()))
     }
 
-    /// Notes that a call is of one of the gateway's own tools.
-    pub(crate) fn about_own(&mut self, kind: CallKind, tool: &str) {
-        self.info = CallInfo { kind, tool: Some(tool.to_owned()), ..CallInfo::default() };
+    /// Describes a call that was begun before. Its server need not list the tool any more.
+    pub(super) fn info_of_open(&self, tool: &ToolRef) -> CallInfo {
+        CallInfo::of_server(self.servers.get(tool.server), &tool.name)
     }
 
-    /// Notes of which tool a call is.
-    pub(super) fn about_tool(&mut self, place: ToolPlace) {
-        let Some((server, tool)) = self.tool(place) else { return };
-        let (server, tool) = (server.name.clone(), safe_line(tool.name()));
-        self.info = CallInfo { server: Some(server), tool: Some(tool), ..CallInfo::default() };
-    }
-
-    /// Notes what a call is about that was begun before.
-    pub(super) fn about_open(&mut self, tool: &super::ToolRef) {
-        let server = self.servers.get(tool.server).map(|server| server.name.clone());
-        self.info = CallInfo { server, tool: Some(safe_line(&tool.name)), ..CallInfo::default() };
-    }
-
-    /// Notes with which error a call has ended.
-    pub(crate) fn ended_with(&mut self, code: GatewayErrorCode) {
-        self.info.error = Some(code.as_str());
+    /// Makes the next step of what came of a call; tells the client of an error, and counts it.
+    pub(crate) fn next_step(&mut self, info: CallInfo, step: Checked<CallStep>) -> NextStep {
+        match step {
+            Ok(step) => NextStep { step, info },
+            Err(error) => {
+                self.stats.refused(&error);
+                NextStep { step: CallStep::refused(&error), info: info.ended_with(error.code) }
+            }
+        }
     }
 }

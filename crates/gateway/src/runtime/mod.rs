@@ -77,8 +77,6 @@ pub struct Gateway {
     pub(crate) index: Option<ToolIndex>,
     pub(crate) stats: Counters,
     calls: OpenCalls,
-    /// Describes the call being handled, until it is returned in [`NextStep::info`].
-    info: CallInfo,
 }
 
 /// What a client can do.
@@ -113,7 +111,6 @@ impl Gateway {
             index: None,
             stats: Counters::default(),
             calls: OpenCalls::default(),
-            info: CallInfo::default(),
         };
         gateway.rename();
         gateway

@@ -7,49 +7,43 @@ use contextweaver_model::json::JsonMap;
 
 use super::call::CallContext;
 use super::step::CallStep;
-use super::{Gateway, ToolRef};
+use super::{Checked, Gateway, ToolRef};
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::safe_line;
 use crate::policy::PolicySubject;
 
 impl Gateway {
     /// Reads on in a stored result, where the policy of the tool that it is of allows that.
-    pub(super) fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+    pub(super) fn drilldown(&mut self, context: &CallContext, mut arguments: JsonMap) -> Checked<CallStep> {
         let Some(Value::String(handle)) = arguments.shift_remove("handle") else {
-            return self.refuse(&invalid("`handle` is a string: the handle of a stored result"));
+            return Err(invalid("`handle` is a string: the handle of a stored result"));
         };
         let selector = match arguments.shift_remove("selector") {
             Some(Value::Object(selector)) => selector,
             None => head(),
-            Some(_) => return self.refuse(&invalid("`selector` is an object, such as {\"type\": \"head\"}")),
+            Some(_) => return Err(invalid("`selector` is an object, such as {\"type\": \"head\"}")),
         };
-        let max_tokens = match max_tokens(&mut arguments) {
-            Ok(max_tokens) => max_tokens,
-            Err(error) => return self.refuse(&error),
-        };
+        let max_tokens = max_tokens(&mut arguments)?;
         if let Some(error) = self.view_refusal(&handle, context) {
-            return self.refuse(&error);
+            return Err(error);
         }
         self.stats.drilldowns += 1;
-        CallStep::Drilldown { handle, selector, max_tokens }
+        Ok(CallStep::Drilldown { handle, selector, max_tokens })
     }
 
     /// Searches the stored results that the policies of their tools allow to read.
-    pub(super) fn recall(&mut self, context: &CallContext, mut arguments: JsonMap) -> CallStep {
+    pub(super) fn recall(&mut self, context: &CallContext, mut arguments: JsonMap) -> Checked<CallStep> {
         let query = match arguments.shift_remove("query") {
             Some(Value::String(query)) if !query.trim().is_empty() => query,
-            _ => return self.refuse(&invalid("`query` is a text: words that stood near what is wanted")),
+            _ => return Err(invalid("`query` is a text: words that stood near what is wanted")),
         };
-        let max_tokens = match max_tokens(&mut arguments) {
-            Ok(max_tokens) => max_tokens,
-            Err(error) => return self.refuse(&error),
-        };
+        let max_tokens = max_tokens(&mut arguments)?;
         let handles = (!self.allows_every_view()).then(|| {
             let known = self.sessions.get(&context.session).into_iter().flat_map(super::Session::handles);
             known.filter(|handle| self.view_refusal(handle, context).is_none()).cloned().collect()
         });
         self.stats.recalls += 1;
-        CallStep::Recall { query, max_tokens, handles }
+        Ok(CallStep::Recall { query, max_tokens, handles })
     }
 
     /// Tells whether no policy keeps anybody from reading any result.
@@ -100,7 +94,7 @@ fn invalid(message: &str) -> GatewayError {
 }
 
 /// Takes how much to answer at most.
-fn max_tokens(arguments: &mut JsonMap) -> std::result::Result<Option<u64>, GatewayError> {
+fn max_tokens(arguments: &mut JsonMap) -> Checked<Option<u64>> {
     match arguments.shift_remove("max_tokens") {
         None | Some(Value::Null) => Ok(None),
         Some(number) => {

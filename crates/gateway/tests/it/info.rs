@@ -1,7 +1,8 @@
 //! What whoever watches calls is told of them.
 
 use contextweaver_gateway::{
-    CallInfo, CallKind, CallStep, FailedCall, FailureKind, FinishedCall, Gateway, NextStep, UpstreamFailure,
+    CallInfo, CallKind, CallRequest, CallStep, FailedCall, FailureKind, FinishedCall, Gateway, NextStep,
+    UpstreamFailure,
 };
 use serde_json::{Value, json};
 
@@ -79,4 +80,43 @@ fn the_gateways_own_tools_are_told_apart() {
     assert_eq!(named, info(CallKind::Tool, Some("a"), Some("read"), None));
     let unknown = told("call_tool", json!({ "name": "reed" }));
     assert_eq!(unknown, info(CallKind::Tool, None, Some("call_tool"), Some("HYDRATE_FAILED")));
+}
+
+#[test]
+fn calls_whose_steps_interleave_do_not_get_what_is_told_of_each_other() {
+    let policy = json!({ "rules": [{ "action": "ask", "tool": "write" }] });
+    let options = json!({ "policy": policy, "retry": { "max_attempts": 2 }, "cache": {} });
+    let mut gateway = with_tools(&[("a", json!([tools()[0]])), ("b", json!([tools()[1]]))], options);
+    let read = |error| info(CallKind::Tool, Some("a"), Some("read"), error);
+    let write = |error| info(CallKind::Tool, Some("b"), Some("write"), error);
+
+    let asked = call(&mut gateway, "write", json!({ "to": "x" }));
+    let sent = call(&mut gateway, "read", json!({ "n": 1 }));
+    let asked_too = call(&mut gateway, "write", json!({ "to": "y" }));
+    assert_eq!((&asked.info, &sent.info, &asked_too.info), (&write(None), &read(None), &write(None)));
+    let CallStep::Confirm { call: first, .. } = asked.step else { panic!() };
+    let CallStep::Confirm { call: second, .. } = asked_too.step else { panic!() };
+    let CallStep::Forward(forward) = sent.step else { panic!() };
+    let fail = |gateway: &mut Gateway| {
+        let failure = UpstreamFailure::new(FailureKind::Timeout, "it broke");
+        gateway.fail_call(FailedCall { call: forward.call, failure, random: 0.0 })
+    };
+
+    assert_eq!(gateway.confirm_call(first, false, 0).unwrap().info, write(Some("AUTH_REQUIRED")));
+    assert_eq!(fail(&mut gateway).unwrap().info, read(None));
+    // What is no step of a call leaves nothing for the next one either.
+    let nameless = CallRequest { session: String::new(), ..request("write", json!({})) };
+    gateway.begin_call(nameless).unwrap_err();
+    gateway.confirm_call(forward.call, false, 0).unwrap_err();
+    assert_eq!(gateway.confirm_call(second, true, 0).unwrap().info, write(None));
+    assert_eq!(fail(&mut gateway).unwrap().info, read(Some("UPSTREAM_TIMEOUT")));
+    fail(&mut gateway).unwrap_err();
+
+    // An answer that was kept is told of its own call alone.
+    let CallStep::Forward(again) = call(&mut gateway, "read", json!({ "n": 2 })).step else { panic!() };
+    let reply = Some(json!({ "content": [] }));
+    gateway.finish_call(FinishedCall { call: again.call, reply, ..FinishedCall::default() }).unwrap();
+    let kept = call(&mut gateway, "read", json!({ "n": 2 }));
+    assert_eq!(kept.info, CallInfo { cache_hit: true, ..read(None) });
+    assert_eq!(call(&mut gateway, "read", json!({ "n": 3 })).info, read(None));
 }

@@ -1,4 +1,4 @@
-// What each agent is given: a hook or a plugin that shortens large results, and the server of MCP that reads on in them.
+// What `install` writes for each agent: a hook or plugin that shortens large results, and the MCP server that reads the rest.
 import { homedir } from "node:os";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { openCodePlugin } from "./opencode-plugin.js";
 /** What is installed for an agent. */
 export interface Plan {
   readonly changes: readonly Change[];
-  /** What the user should know beside what is written. */
+  /** Printed when the files are written. */
   readonly notes: readonly string[];
 }
 
@@ -23,10 +23,10 @@ export interface PlanOptions {
 /** Seconds after which an agent goes on without its hook. */
 const TIMEOUT = 10;
 const SERVER = "contextweaver";
-/** The tools of Claude Code whose results a model reads at length. */
+/** The tools of Claude Code whose results can be large, as a regular expression. */
 const MATCHER = "Bash|Read|Grep|WebFetch|Task|Agent|mcp__.*";
 
-/** Agents that something can be installed for. */
+/** The plan of each agent, by the name that `install` takes. */
 export const PLANS: Readonly<Record<string, (options: PlanOptions) => Plan>> = {
   "claude-code": (options) => ({
     changes: [
@@ -109,7 +109,7 @@ export function here(path: string): string {
   return `${process.cwd().replaceAll("\\", "/")}/${path}`;
 }
 
-/** The program as it is installed. */
+/** The path of this program, which hooks call later: npx would have removed it by then. */
 function program(): string {
   const file = fileURLToPath(new URL("../../bin/contextweaver.js", import.meta.url));
   if (/[/\\]_npx[/\\]/.test(file))
@@ -138,7 +138,7 @@ function mcpArguments(options: PlanOptions): readonly string[] {
   return [program(), "mcp", ...shared(options)];
 }
 
-/** The same as one line of a shell. */
+/** The command of the hook as one line of a shell. */
 function hookLine(agent: string, options: PlanOptions): string {
   return [process.execPath, ...hookArguments(agent, options)].map(quoted).join(" ");
 }
@@ -148,11 +148,11 @@ function quoted(word: string): string {
   return process.platform === "win32" ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Strings of TOML are written as those of JSON. */
+/** What is added to the `config.toml` of Codex. TOML reads a string that is written as JSON. */
 function codexLines(options: PlanOptions): string {
   const { result_tokens, mask } = options;
-  const own = [...(mask ? ["--mask"] : [])];
-  // Its configuration is the user's: the store is found by the folder where it runs.
+  const own = mask ? ["--mask"] : [];
+  // The file holds for all projects of the user, so it names no store: the hook takes that of the folder where it runs.
   const hook = [
     process.execPath,
     program(),

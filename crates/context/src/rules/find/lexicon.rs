@@ -1,4 +1,4 @@
-//! Which language a sentence is in, and the cues of its words.
+//! Recognises the language of a sentence, and marks its words with what they tell of a rule (their cues).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ const NUMBERS: &[&str] = &[
     "dix", "cent", "два", "две", "три", "четыре", "пять", "шесть", "семь", "восемь", "девять", "десять", "сто",
 ];
 
-/// How somebody is addressed, in languages that have two ways.
+/// Words for addressing somebody formally or not, in languages that tell the two apart.
 #[rustfmt::skip]
 pub const ADDRESSES: &[&str] = &[
     "siezen", "gesiezt", "duzen", "geduzt", "tutear", "tutea", "tuteo", "usted", "tutoyer", "tutoie", "vouvoyer", "vouvoie",
@@ -27,6 +27,7 @@ pub const ADDRESSES: &[&str] = &[
 
 /// A language whose words are known.
 pub struct Language {
+    /// Words of which most sentences have some, by which the language is recognised.
     common: HashSet<&'static str>,
     /// Phrases by their first word: the words behind it, and what they tell.
     phrases: HashMap<&'static str, Vec<(Vec<&'static str>, Cues)>>,
@@ -85,10 +86,11 @@ pub struct Word {
     /// Where it stands in the sentence, in bytes.
     pub start: usize,
     pub end: usize,
-    /// Cues of phrases that begin with the word, then of those that end with it.
+    /// Cues of phrases that begin with the word.
     pub cues: Cues,
+    /// Cues of phrases that end with it.
     pub ends: Cues,
-    /// Words behind it of the longest of these phrases.
+    /// How many words the longest phrase that begins here has behind this one.
     pub spans: usize,
     /// Whether a comma, a colon or the like stands before it.
     pub opens: bool,
@@ -128,7 +130,7 @@ const fn is_han(ch: char) -> bool {
     matches!(ch, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
 }
 
-/// Reads a sentence. `masked` tells which bytes of it are quoted and tell nothing.
+/// Reads a sentence. Bytes for which `is_masked` holds are quoted, and are passed over.
 pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
     let unspaced = sentence.chars().filter(|ch| is_kana(*ch) || is_han(*ch)).count();
     if 3 * unspaced > sentence.chars().filter(|ch| ch.is_alphabetic()).count() {
@@ -154,8 +156,8 @@ pub fn read(sentence: &str, is_masked: impl Fn(usize) -> bool) -> Words {
     Words { list, is_unspaced: false, is_foreign: best > 0, all }
 }
 
-/// Returns the place of the language that a sentence is most likely in: by the words that all its sentences have, and where
-/// these tell little, by those that open a phrase.
+/// Returns the place of the language that a sentence is most likely in: the one with the most common words, and where there is
+/// at most one such word, also by those that begin a phrase.
 fn language_of(sentence: &str, words: &[Word], known: &[Language]) -> usize {
     if sentence.chars().any(|ch| matches!(ch, '\u{400}'..='\u{4ff}')) {
         return known.len() - 1;
