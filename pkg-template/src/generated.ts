@@ -274,7 +274,11 @@ export interface Explanation {
   readonly candidates: readonly CandidateExplanation[];
 }
 
-/** What the firewall did to one result, or to all of a build. */
+/**
+ * What the firewall did to one result, or to all of a build. Its tokens are those of the records of 0.18,
+ * `heuristic/v2` whatever the estimator of the manager: characters / 4, a wide one counts as four. What prompts and the
+ * lines below digests count is what the estimator says.
+ */
 export interface FirewallStats {
   /** Whether the text was replaced. */
   readonly triggered: boolean;
@@ -284,11 +288,11 @@ export interface FirewallStats {
   readonly threshold_chars: number;
   /** Characters before. */
   readonly original_chars: number;
-  /** Tokens before. */
+  /** Tokens before, by `heuristic/v2`. */
   readonly original_tokens: number;
   /** Characters after. */
   readonly summary_chars: number;
-  /** Tokens after. */
+  /** Tokens after, by `heuristic/v2`. */
   readonly summary_tokens: number;
   /** Handle of the kept bytes. */
   readonly artifact_ref: string | null;

@@ -401,6 +401,26 @@ const readOrder = {
   function: { name: "read_order", description: "Read an order.", parameters: { type: "object", properties: { id: { type: "string" } } } },
 };
 
+test("a line names the thrift of a manager that was handed over, as the manager has it", () => {
+  for (const [settings, thrift] of [
+    [{}, 0.5],
+    [{ thrift: 0.4 }, 0.4],
+  ]) {
+    const lines = [];
+    const manager = new entries.ContextManager(settings);
+    const cw = entries.openai({ manager, tools: [readOrder], budget_tokens: 4_000, debug: (line) => lines.push(line) });
+    const messages = [];
+    for (let at = 0; at < 30; at += 1) {
+      messages.push({ role: "user", content: `Note ${at}: ${Array.from({ length: 150 }, (_, word) => `w${at}x${word % 40}`).join(" ")}` });
+      cw.fit({ model: "gpt-5", messages: [...messages] });
+      messages.push({ role: "assistant", content: "Noted." });
+    }
+    const cuts = lines.filter((line) => line.includes("; cut: full"));
+    assert.ok(cuts.length > 0 && cuts.every((line) => line.includes(`one deep cut is cheaper than many (thrift ${thrift})`)), cuts.join("\n"));
+    manager.free();
+  }
+});
+
 test("a line and the report say what was left out at a cut and why, what lost the cache, and what the provider had in it", () => {
   const lines = [];
   const cw = entries.openai({ tools: [readOrder], budget_tokens: 4_000, thrift: 0.5, debug: (line) => lines.push(line) });

@@ -314,6 +314,12 @@ const BAD_USAGE = [
   ["gateway", "--config", "mcp.json", "--port", "1"],
   ["gateway", "accept", "shop", "--config", "mcp.json"],
   ["gateway", "--config", "session.jsonl"],
+  // A store where no folder can be made; below /proc it seems to be missing forever.
+  ...(process.platform === "linux" ? ["git.json", "git.json/store", "/proc/contextweaver/store"] : ["git.json", "git.json/store"]).flatMap((store) => [
+    ["mcp", "--store", store],
+    ["serve", "--store", store],
+    ["gateway", "--config", "mcp.json", "--store", store],
+  ]),
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {

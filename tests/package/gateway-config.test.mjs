@@ -658,6 +658,33 @@ test("doctor goes on after what is wrong, and says all of it", async (t) => {
   ])
     assert.match(said.stdout, wanted);
   assert.ok(!said.stdout.includes(SECRET));
+  // Of the gateway's own options all that is wrong, and what was meant; the servers are examined all the same.
+  const options = await doctor(
+    { "My Server": thinking },
+    {
+      gateway: {
+        mod: "search",
+        structured_contnt: "once",
+        result_tokens: -3,
+        drift: "ignore",
+        names: { recal: "again", drildown: "more" },
+        policy: { rules: [{ toool: "x" }] },
+      },
+    },
+  );
+  assert.equal(options.code, 1);
+  for (const wanted of [
+    /^ok +My-Server/m,
+    /error \/gateway\/mod: unknown field `mod`\n +did you mean `mode`\?/,
+    /error \/gateway\/structured_contnt: unknown field `structured_contnt`\n +did you mean `structured_content`\?/,
+    /error \/gateway\/result_tokens: expected a whole number/,
+    /error \/gateway\/drift: /,
+    /error \/gateway\/names\/recal: unknown field `recal`\n +did you mean `recall`\?/,
+    /error \/gateway\/names\/drildown: unknown field `drildown`\n +did you mean `drilldown`\?/,
+    /error \/gateway\/policy\/rules\/0\/toool: unknown field `toool`\n +did you mean `tool`\?/,
+    /error \/gateway\/policy\/rules\/0\/action: missing field `action`/,
+  ])
+    assert.match(options.stdout, wanted);
   const none = await doctor({ one: { url: "" }, two: {} });
   assert.equal(none.code, 1);
   for (const wanted of [/`one` is left out/, /`two` is left out/]) assert.match(none.stdout, wanted);

@@ -246,6 +246,7 @@ test("gateway() takes providers, says who waits for a login, and connects again 
   const [{ state }] = await handler.servers();
   assert.equal(state.status, "unavailable");
   assert.equal(state.reason, "waits for its user to log in: open the page");
+  assert.equal(state.awaits, "login");
   assert.equal(state.retry_at, undefined, "nothing is tried meanwhile");
   assert.equal(pages.length, 1, "connections that find out at once ask for one page");
   const before = docs.seen.foreign.length;

@@ -99,6 +99,13 @@ for (const [name, [wanted, launch]] of Object.entries(BROWSERS))
     assert.deepEqual(wrong, []);
   });
 
+test("at its end a gateway says how many calls servers have answered, and how many it has itself", async (t) => {
+  const { client, says, stop } = await started(t, "counts");
+  for (let n = 0; n < 3; n += 1) await client.call("recall", { query: "row" });
+  await stop();
+  await says(/1 call answered by servers, 3 by the gateway itself; \d+ tokens saved/);
+});
+
 test("nobody finds the page who does not know its path, nor a page of somewhere else", async (t) => {
   const { address, stop } = await started(t, "nobody");
   const { origin } = new URL(address);

@@ -90,6 +90,21 @@ test("sessions without a time do not end, and a store's own clock says what time
   );
 });
 
+test("files: where no folder can be made, a write ends with the error of the file system, which names it", async (t) => {
+  if (!has(t, process.platform === "linux", { missing: "only Linux has /proc" })) return;
+  for (const directory of ["/proc/contextweaver", "/proc/contextweaver/sessions", "/proc"]) {
+    const named = (error) => error.code === "ENOENT" && error.path.startsWith(directory === "/proc" ? "/proc/s-a" : "/proc/contextweaver");
+    await assert.rejects(fileStore(directory).session("a").append(0, ["1"]), named);
+    await assert.rejects(
+      fileStore(directory).session("a").putBlob("0".repeat(64), new Uint8Array(1)),
+      (error) => error.code === "INVALID_INPUT" || named(error),
+    );
+  }
+  const made = join(await temporaryFolder("deep"), "a", "b", "sessions");
+  await fileStore(made).session("a").append(0, ["1"]);
+  assert.deepEqual((await fileStore(made).session("a").load()).parts, ["1"]);
+});
+
 test("files: of two who find the same place free one writes, and the other is told", async (t) => {
   const place = await temporaryFolder("same");
   t.after(() => promises.rm(place, { recursive: true }));

@@ -119,7 +119,7 @@ async function reported(
   view: PhaseView,
   what_if: number,
 ): Promise<Omit<Report, "rules">> {
-  const { phase = "answer" } = options;
+  const { phase } = view;
   const filter = { show: "all", kind: "", search: "" };
   const all: Row[] = [];
   for (let from = 0, total = 1; from < total; from += ROWS) {

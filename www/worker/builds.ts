@@ -13,6 +13,8 @@ import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
 
 export const PHASES = ["route", "call", "interpret", "answer"] as const satisfies readonly Phase[];
+/** The phase of a build that says none, as the package has it. */
+const UNSAID: Phase = "answer";
 
 /** What the page asks to be built. */
 export interface Request {
@@ -185,7 +187,7 @@ export function clear(): void {
 }
 
 function entryOf(present: Log, options: BuildOptions, values: readonly string[]): Entry {
-  const { phase = "answer" } = options;
+  const { phase = UNSAID } = options;
   const key = JSON.stringify([options, values]);
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
@@ -223,7 +225,7 @@ function attempt(
   options: BuildOptions,
   values: readonly string[],
 ): { built: Built | undefined; view: PhaseView; error?: unknown } {
-  const { phase = "answer", budget_tokens: budget = 0 } = options;
+  const { phase = UNSAID, budget_tokens: budget = 0 } = options;
   try {
     const pack = present.manager.build(options);
     const built: Built = {

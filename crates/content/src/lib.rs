@@ -50,7 +50,8 @@ pub use digest::{Digest, Focus, digest, digest_sniffed};
 pub use projection::{KeepPath, PathSegment, project};
 pub use reshape::{Reshaped, reshape, reshape_sniffed};
 pub use slice::{
-    MatchingRows, SELECTORS, Selector, SliceIndex, TextSlice, drilldown_tool, recall_tool, slice, slice_indexed,
+    MatchingRows, SELECTORS, Selector, SliceIndex, TextSlice, drilldown_tool, json_rows, recall_tool, slice,
+    slice_indexed,
 };
 pub use sniff::{Shape, SniffedText, essence, sniff};
 pub use views::{views, views_sniffed};

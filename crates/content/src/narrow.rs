@@ -38,7 +38,7 @@ pub(super) struct Room<'a> {
 }
 
 /// Decides of each column, given with its key and its values; the rows are `rows`. At least one column stays.
-pub(super) fn uses(columns: &[(&str, Vec<JsonNode>)], rows: usize, room: &Room) -> Vec<ColumnUse> {
+pub(super) fn uses(columns: &[(&str, &[JsonNode])], rows: usize, room: &Room) -> Vec<ColumnUse> {
     let mut uses = vec![ColumnUse::Shown; columns.len()];
     if rows < MIN_ROWS {
         return uses;
@@ -65,7 +65,7 @@ pub(super) fn uses(columns: &[(&str, Vec<JsonNode>)], rows: usize, room: &Room) 
         .iter()
         .enumerate()
         .any(|(at, (key, values))| is_name(key, values) && !order.iter().any(|&(_, gone)| gone == at));
-    if !is_named && let Some(first) = order.iter().position(|&(_, at)| is_name(columns[at].0, &columns[at].1)) {
+    if !is_named && let Some(first) = order.iter().position(|&(_, at)| is_name(columns[at].0, columns[at].1)) {
         order.remove(first);
     }
     // A value that is said once loses nothing; of the other columns the dearest goes first.

@@ -124,25 +124,25 @@ impl TableWriter<'_> {
         }
         let (keys, rows): (Vec<Option<JsonNode>>, Vec<JsonNode>) = node.entries().unzip();
         let Some(mut columns) = columns(&rows) else { return false };
-        self.narrow(&rows, &mut columns);
+        self.narrow(rows.len(), &mut columns);
         let keys: Vec<JsonNode> = keys.into_iter().flatten().collect();
         self.table(&rows, &columns, &keys);
         true
     }
 
     /// Leaves columns out where the rows have no room, and says so.
-    fn narrow(&mut self, rows: &[JsonNode], columns: &mut [Column]) {
+    fn narrow(&mut self, rows: usize, columns: &mut [Column]) {
         let Some(room) = &self.room else { return };
-        let values = values(rows, &columns.iter().map(|column| column.key).collect::<Vec<_>>());
-        let columns_with: Vec<(&str, Vec<JsonNode>)> = columns.iter().map(|column| column.key).zip(values).collect();
-        let uses = uses(&columns_with, rows.len(), room);
-        let with = |what: ColumnUse| {
-            columns_with.iter().zip(&uses).filter(move |(_, of)| **of == what).map(|(column, _)| column)
-        };
+        let columns_with: Vec<(&str, &[JsonNode])> =
+            columns.iter().map(|column| (column.key, column.values.as_slice())).collect();
+        let uses = uses(&columns_with, rows, room);
+        let with = |what: ColumnUse| columns.iter().zip(&uses).filter(move |(_, of)| **of == what);
         let once: Vec<String> = with(ColumnUse::SaidOnce)
-            .filter_map(|(key, values)| Some(format!("{} {}", name(key, HEADER_MARKS), values.first()?.raw())))
+            .filter_map(|(column, _)| {
+                Some(format!("{} {}", name(column.key, HEADER_MARKS), column.values.first()?.raw()))
+            })
             .collect();
-        let left: Vec<&str> = with(ColumnUse::LeftOut).map(|(key, _)| name(key, HEADER_MARKS)).collect();
+        let left: Vec<&str> = with(ColumnUse::LeftOut).map(|(column, _)| name(column.key, HEADER_MARKS)).collect();
         if once.is_empty() && left.is_empty() {
             return;
         }
@@ -266,6 +266,8 @@ fn name<'a>(raw: &'a str, marks: &[char]) -> &'a str {
 /// A column of a table: the key of a member, and the columns that it is spread into where it is an object in every row.
 struct Column<'a> {
     key: &'a str,
+    /// Of the rows that have the key, in order.
+    values: Vec<JsonNode<'a>>,
     group: Vec<Column<'a>>,
     is_shown: bool,
 }
@@ -295,7 +297,7 @@ fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
             more <= room && saved(&values, &keys) > (rows.len() - values.len()) * more
         });
         room -= group.as_ref().map_or(0, |group| width(group) - 1);
-        Column { key, group: group.unwrap_or_default(), is_shown: true }
+        Column { key, values, group: group.unwrap_or_default(), is_shown: true }
     };
     Some(keys.iter().zip(values).map(spread).collect())
 }

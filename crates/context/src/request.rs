@@ -116,7 +116,7 @@ impl BuildRequest {
 }
 
 fn phase(fields: &mut Fields, key: &'static str) -> Result<Phase> {
-    fields.parsed_or(key, Phase::Answer, Phase::parse)
+    fields.parsed_or(key, Phase::default(), Phase::parse)
 }
 
 /// Takes `query_tags` and `hints`.

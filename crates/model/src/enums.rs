@@ -146,6 +146,7 @@ impl ItemKind {
 
 string_enum! {
     /// What the prompt is for: choose a tool, fill in its arguments, understand a result, answer the user.
+    #[derive(Default)]
     Phase, "phase" {
         /// Choosing a tool.
         Route = "route",
@@ -154,6 +155,7 @@ string_enum! {
         /// Interpreting a tool result.
         Interpret = "interpret",
         /// Answering the user.
+        #[default]
         Answer = "answer",
     }
 }

@@ -104,7 +104,9 @@ pub struct ViewSpec {
     pub artifact_ref: Option<ArtifactRef>,
 }
 
-/// What the firewall did to one result, or to all of a build.
+/// What the firewall did to one result, or to all of a build. Its tokens are those of the records of 0.18, `heuristic/v2`
+/// whatever the estimator of the manager: characters / 4, a wide one counts as four. What prompts and the lines below digests
+/// count is what the estimator says.
 #[derive(Debug, Clone, PartialEq, Serialize, Record)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FirewallStats {
@@ -120,13 +122,13 @@ pub struct FirewallStats {
     /// Characters before.
     #[record(with = count)]
     pub original_chars: u64,
-    /// Tokens before.
+    /// Tokens before, by `heuristic/v2`.
     #[record(with = count)]
     pub original_tokens: u64,
     /// Characters after.
     #[record(with = count)]
     pub summary_chars: u64,
-    /// Tokens after.
+    /// Tokens after, by `heuristic/v2`.
     #[record(with = count)]
     pub summary_tokens: u64,
     /// Handle of the kept bytes.

@@ -121,7 +121,7 @@ pub struct Explanation {
     #[record(default = 1, max = 1)]
     pub version: u32,
     /// The phase the prompt was made for.
-    #[record(default = Phase::Answer)]
+    #[record(default)]
     pub phase: Phase,
     /// The query, secrets redacted.
     #[record(default)]

@@ -40,7 +40,7 @@ pub struct ContextPack {
     #[record(default = BuildStats::empty(""))]
     pub stats: BuildStats,
     /// The phase the prompt was made for.
-    #[record(default = Phase::Answer)]
+    #[record(default)]
     pub phase: Phase,
     /// Digests of the results in the prompt, without their views: `artifacts.views` has those.
     pub envelopes: Vec<ResultEnvelope>,

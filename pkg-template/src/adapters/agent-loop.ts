@@ -205,8 +205,6 @@ export interface ChosenTools extends ToolList {
 }
 
 const MAX_TOOLS = 16;
-/** Default of the log. */
-const THRIFT = 0.5;
 /**
  * The lists of conversations that are served by another loop each turn, or by agents in turn, by the set of tools that they are of: each
  * goes on as it was.
@@ -300,8 +298,6 @@ export class AgentLoop {
   readonly #demanded = new Set<string>();
   /** Whether the manager scales budgets, as far as was seen. */
   #calibrates = true;
-  /** The log's option; undefined where a log was given. */
-  #thrift: number | undefined;
   /** The step that was compiled last. */
   #last: KeptStep | undefined;
 
@@ -314,7 +310,6 @@ export class AgentLoop {
     const own = { ...(prices !== undefined && { prices }), ...(thrift !== undefined && { thrift }) };
     this.manager = manager instanceof ContextManager ? manager : new ContextManager({ ...manager, ...own });
     this.#options = options;
-    if (!(manager instanceof ContextManager)) this.#thrift = thrift ?? manager?.thrift ?? THRIFT;
     if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
 
@@ -455,12 +450,12 @@ export class AgentLoop {
   ): AgentLoopStep<F> {
     const query = wellFormed(asked);
     const factor = this.factorOf(model);
-    const { budget_tokens, phase = "answer" } = this.#options;
+    const { budget_tokens, phase } = this.#options;
     const turn: ToolTurn = { query, called, demanded, factor };
     const kept = chosen ?? this.choose(turn);
     const reading = this.#reading(kept, this.#room(factor));
     const built = this.manager.buildMessages({
-      phase,
+      ...(phase !== undefined && { phase }),
       query,
       format,
       budget_tokens,
@@ -523,7 +518,7 @@ export class AgentLoop {
         tool_count: this.#tools.size,
         warnings,
         told,
-        thrift: this.#thrift,
+        thrift: this.manager.thrift,
       };
       this.#last = stepOf(kept, this.#last);
       this.#line?.(stepLine(this.#last, leftOutOf(this.manager, this.#last)));

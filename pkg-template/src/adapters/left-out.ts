@@ -42,8 +42,8 @@ export interface LeavingStep {
   readonly pack: ContextPack;
   /** Tokens that stayed free when the prompt was cut last. */
   readonly free_tokens: number;
-  /** The log's option; undefined where it is not known. */
-  readonly thrift?: number | undefined;
+  /** The log's option. */
+  readonly thrift: number;
 }
 
 /** Lists everything that is not whole in the prompt of a step: first what is not there at all. */
@@ -56,8 +56,8 @@ export function leftOutOf(manager: ContextManager, made: LeavingStep): readonly 
 }
 
 /** Why a cut leaves more out than it must. */
-export function deepCut(thrift: number | undefined): string {
-  return `one deep cut is cheaper than many (thrift${thrift === undefined ? "" : ` ${thrift}`})`;
+export function deepCut(thrift: number): string {
+  return `one deep cut is cheaper than many (thrift ${thrift})`;
 }
 
 /** Whether something had room when the prompt was cut, and was left out by its depth alone. */

@@ -64,7 +64,7 @@ export interface KeptStep extends Omit<StepReport, "digested" | "left_out"> {
   /** Ids of the items that are new in it. */
   readonly added: readonly string[];
   readonly pack: ContextPack;
-  readonly thrift?: number | undefined;
+  readonly thrift: number;
   readonly free_tokens: number;
   /** Whether something left the prompt that stood in the one before. */
   readonly is_shortened: boolean;

@@ -1,7 +1,8 @@
 // Writes the parts of a result to files.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import process from "node:process";
 import type { ConvertedMcpResult } from "../api.js";
+import { makeFolder } from "./folders.js";
 import { UsageError } from "./options.js";
 import { cell, safe } from "./print.js";
 
@@ -30,11 +31,7 @@ export function saveArtifacts(
   tool: string,
   { binaries, full_text: text, envelope }: ConvertedMcpResult,
 ): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw failed(folder, error);
-  }
+  makeFolder(folder);
   for (const [handle, { bytes, media_type: type }] of binaries) save(folder, handle, type, bytes);
   if (text !== envelope.summary) save(folder, `mcp:${tool}:full_text`, "text/plain", new TextEncoder().encode(text));
 }

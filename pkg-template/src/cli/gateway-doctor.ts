@@ -105,25 +105,48 @@ async function examined(config: ServersConfig, options: GatewayOptions): Promise
   }
 }
 
-/** Makes the gateway; without the options of the configuration where these are refused, since its servers can be examined all the same. */
+/** Makes the gateway; without what of the configuration's options is refused, since its servers can be examined all the same. */
 function opened(
   options: GatewayOptions,
   config: ServersConfig,
 ): { readonly gateway: Gateway; readonly refused: readonly Problem[] } {
-  try {
-    return { gateway: createGateway(withServers(options, config)), refused: [] };
-  } catch (error) {
-    if (!ContextWeaverError.is(error)) throw error;
-    const given = Object.keys(config.gateway ?? {});
-    const own = Object.fromEntries(Object.entries(options).filter(([name]) => !given.includes(name))) as GatewayOptions;
-    const { message, path = "", hint } = error;
-    const at = given.includes(path.split("/")[1] ?? "") ? `/gateway${path}` : path;
-    const problem: Problem = { severity: "error", message: `${at}: ${message}`, ...(hint !== undefined && { hint }) };
-    return {
-      gateway: createGateway(withServers(own, { ...config, servers: config.servers.map(withoutPolicy) })),
-      refused: [problem],
-    };
+  const refused: Problem[] = [];
+  const given = Object.keys(config.gateway ?? {});
+  let [left, servers] = [options as Readonly<Record<string, unknown>>, config.servers];
+  for (;;) {
+    try {
+      return { gateway: createGateway(withServers(left as GatewayOptions, { ...config, servers })), refused };
+    } catch (error) {
+      if (!ContextWeaverError.is(error)) throw error;
+      const { code, message, path = "", hint } = error;
+      const steps = path.split("/").slice(1).map(unescaped);
+      const [name = ""] = steps;
+      const isGiven = given.includes(name);
+      refused.push({
+        severity: "error",
+        message: `${isGiven ? `/gateway${path}` : path}: ${message}`,
+        ...(hint !== undefined && { hint }),
+      });
+      // Of a value that is wrong nobody knows what else of its option depends on it; a field that nobody knows is nobody's.
+      if (isGiven && name in left) left = without(left, code === "UNKNOWN_FIELD" ? steps : [name]);
+      else if (servers.some(({ policy }) => policy !== undefined)) servers = servers.map(withoutPolicy);
+      else throw error;
+    }
   }
+}
+
+/** The same value without what is at a place, which is copied on the way to it. */
+function without<T extends Readonly<Record<string, unknown>>>(value: T, [name = "", ...rest]: readonly string[]): T {
+  const inner = value[name];
+  const next = rest.length > 0 && typeof inner === "object" && inner !== null && rest[0]! in inner;
+  if (!next) return Object.fromEntries(Object.entries(value).filter(([other]) => other !== name)) as T;
+  const changed = without(inner as Readonly<Record<string, unknown>>, rest);
+  return { ...value, [name]: Array.isArray(inner) ? Object.values(changed) : changed };
+}
+
+/** A step of a JSON pointer as it is meant. */
+function unescaped(step: string): string {
+  return step.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 /** The same server; what its policy allows is nothing that is examined. */

@@ -24,8 +24,6 @@ const MOST_FAILURES = 3;
 const PAUSE_MS = 60_000;
 /** How often the store is looked into while a server waits for its user. */
 const WATCH_MS = 2_000;
-/** The reason of a server that nobody has logged in to. */
-const WAITS = /^waits for its user to log in/;
 /** Names of headers by which a server is given credentials. */
 const CREDENTIALS = /auth|token|key|secret|cookie/i;
 
@@ -264,7 +262,7 @@ export class GatewayLogins {
 
 /** Whether a server waits for its user to log in. */
 export function waitsForLogin({ state }: UpstreamReport): boolean {
-  return state.status === "unavailable" && WAITS.test(state.reason);
+  return state.status === "unavailable" && state.awaits === "login";
 }
 
 /** Whether a server is one that a user may log in to: it has no credentials that would be in the way. */

@@ -108,7 +108,7 @@ const BODY = `
 <li class="saved"><b id="saved">0</b><span>tokens of results saved</span></li>
 <li class="saved"><b id="money">$0.00</b><label for="model">at least, as input of <select id="model"></select></label></li>
 <li><b id="came">0</b><span>tokens came from servers</span></li>
-<li><b id="calls">0</b><span>calls; <span id="open">0</span> open</span></li>
+<li><b id="calls">0</b><span>calls answered by servers; <span id="open">0</span> open</span></li>
 <li><b id="front">0</b><span>tokens of the list that clients see, of <span id="listed">0</span></span></li>
 </ul>
 <section><h2>Servers</h2><div id="servers"></div></section>

@@ -42,6 +42,11 @@ function mendedNames(mended: ListingReport["mended"]): readonly string[] {
   return names.length > MAX_NAMES ? [...names.slice(0, MAX_NAMES), `${names.length - MAX_NAMES} more`] : names;
 }
 
+/** How many calls of clients there were, and who answered them. */
+export function callsText({ totals, searches, drilldowns, recalls, cache_hits }: GatewayCounts): string {
+  return `${count(totals.calls, "call")} answered by servers, ${searches + drilldowns + recalls + cache_hits} by the gateway itself`;
+}
+
 /** What a gateway has counted. */
 export function statsText(stats: GatewayCounts, paint: Paint): string {
   const {
@@ -66,7 +71,7 @@ export function statsText(stats: GatewayCounts, paint: Paint): string {
     rows.length === 0 ? [] : ["", paint(title, "bold"), ...table(rows)];
   return `${[
     `${paint(mode, "bold")} mode: clients list ${count(front_tokens, "token")}, the servers list ${count(listed, "token")}`,
-    `${count(totals.calls, "call")} of ${count(sessions, "client")}: ${totals.tokens} tokens came, ${totals.shown_tokens} were shown, ${paint(`${totals.saved_tokens} saved`, "green")}; ${totals.errors} errors, ${totals.failures} failures`,
+    `${callsText(stats)}, for ${count(sessions, "client")}: ${totals.tokens} tokens came, ${totals.shown_tokens} were shown, ${paint(`${totals.saved_tokens} saved`, "green")}; ${totals.errors} errors, ${totals.failures} failures`,
     `${count(searches, "search", "searches")}, ${count(drilldowns, "drilldown")}, ${count(recalls, "recall")}, ${count(cache_hits, "cache hit")}, ${count(retries, "retry", "retries")}`,
     ...part(
       "Servers",

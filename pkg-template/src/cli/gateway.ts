@@ -13,7 +13,7 @@ import { addServer } from "./gateway-add.js";
 import { doctor } from "./gateway-doctor.js";
 import { GatewayLogins, mayLogIn, waitsForLogin } from "./gateway-login.js";
 import { GatewayLog, servePage } from "./gateway-page.js";
-import { serverLine, statsText } from "./gateway-report.js";
+import { callsText, serverLine, statsText } from "./gateway-report.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -228,9 +228,9 @@ async function serveHttp(
 
 /** Ends everything, and says what it was good for. */
 async function stopped(gateway: Gateway): Promise<void> {
-  const { calls, saved_tokens } = gateway.stats().totals;
+  const stats = gateway.stats();
   await gateway.close().catch(onError);
-  process.stderr.write(`contextweaver gateway: ${calls} calls, ${saved_tokens} tokens saved\n`);
+  process.stderr.write(`contextweaver gateway: ${callsText(stats)}; ${stats.totals.saved_tokens} tokens saved\n`);
 }
 
 /** What a running gateway has counted, or what the servers of a configuration have. */

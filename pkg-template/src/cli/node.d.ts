@@ -67,7 +67,7 @@ declare module "node:fs/promises" {
     close(): Promise<void>;
   }
   export function open(path: string, flags: string | number, mode?: number): Promise<Handle>;
-  export function mkdir(path: string, options: { recursive: true; mode?: number }): Promise<string | undefined>;
+  export function mkdir(path: string, options: { recursive: boolean; mode?: number }): Promise<string | undefined>;
   export function readdir(path: string): Promise<string[]>;
   export function rename(from: string, to: string): Promise<void>;
   export function rm(path: string, options: { recursive: true; force: true }): Promise<void>;

@@ -186,7 +186,7 @@ function unknown(problem: string, meant: string | undefined): UsageError {
 /** What `build` passes on; the engine checks the values. */
 export function buildOptions(values: Values): BuildOptions {
   return defined<BuildOptions>({
-    phase: (values["phase"] ?? "answer") as Phase,
+    phase: values["phase"] as Phase | undefined,
     query: values["query"],
     query_tags: values["tag"],
     budget_tokens: wholeNumber(values, "budget"),

@@ -1,5 +1,6 @@
 // Where commands that run keep sessions: a file of SQLite, or a folder.
 import type { SessionStore } from "../storage/storage-types.js";
+import { makeFolder } from "./folders.js";
 import { UsageError } from "./options.js";
 
 /** Imported by the name of the package when a command runs: no other needs them. */
@@ -9,7 +10,10 @@ const SQLITE: string = "node:sqlite";
 /** Opens the store of `--store`. */
 export async function openedStore(path: string): Promise<SessionStore> {
   const { fileStore, sqliteStore } = (await import(NODE)) as typeof import("../node.js");
-  if (!/\.(?:db|sqlite3?)$/.test(path)) return fileStore(path);
+  if (!/\.(?:db|sqlite3?)$/.test(path)) {
+    makeFolder(path);
+    return fileStore(path);
+  }
   try {
     const { DatabaseSync } = (await import(SQLITE)) as {
       DatabaseSync: new (path: string) => Parameters<typeof sqliteStore>[0];

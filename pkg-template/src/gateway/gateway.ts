@@ -4,7 +4,7 @@ import { ContextManager } from "../manager/context-manager.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import type { ErrorCode } from "../boundary/errors.js";
 import { keepsNumbers, withRounded } from "../boundary/exact-numbers.js";
-import { nearestHint } from "../boundary/nearest.js";
+import { nearest, nearestHint } from "../boundary/nearest.js";
 import { fields } from "../boundary/guard.js";
 import { resultTokens } from "../mcp/result-size.js";
 import type { ResultSizeOptions } from "../mcp/result-size.js";
@@ -270,7 +270,7 @@ class RunningGateway {
       ...(rest["policy"] !== undefined && { policy: withLegalNames(rest["policy"], servers) }),
       ...(rest["tools"] !== undefined && { tools: withLegalKeys(rest["tools"], servers) }),
     };
-    const made = runtimeOf({ ...rest, ...legal } as JsonObject, servers, warnings);
+    const made = meaningOwn(() => runtimeOf({ ...rest, ...legal } as JsonObject, servers, warnings));
     [this.#runtime, this.#runtimeOptions, this.#servers, this.warnings] = [
       made.runtime,
       made.options,
@@ -607,6 +607,19 @@ function runtimeOf(
       );
       servers = servers.filter((server) => server !== broken);
     }
+  }
+}
+
+/** Says which option of ours one may stand for that nobody knows: the runtime knows its own alone. */
+function meaningOwn<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!ContextWeaverError.is(error) || error.code !== "UNKNOWN_FIELD" || error.hint !== undefined) throw error;
+    const { code, message, path = "" } = error;
+    const meant = nearest(path.slice(1), [...OWN, ...HTTP]);
+    if (meant === undefined) throw error;
+    throw new ContextWeaverError(code, message, { path, hint: `did you mean \`${meant}\`?`, cause: error });
   }
 }
 

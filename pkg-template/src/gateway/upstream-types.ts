@@ -42,6 +42,8 @@ export type UpstreamState =
       readonly failure: UpstreamFailure;
       /** When it is tried again; not there when it was closed, or waits for its user to log in. */
       readonly retry_at?: number;
+      /** What it waits for: that its user logs in. */
+      readonly awaits?: "login";
     };
 
 /** How a server is connected. Times are milliseconds. @internal */

@@ -350,7 +350,7 @@ export class Upstream {
     this.#cancelRetry?.();
     // Nobody knows how long a login takes. `reconnect` is called after it.
     if (this.#isWaiting)
-      return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure });
+      return this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, awaits: "login" });
     this.#tell({ status: "unavailable", since, attempts, reason: failure.message, failure, retry_at });
     this.#cancelRetry = later(Math.max(0, retry_at - this.#now()), () => void this.#retry());
   }

@@ -401,6 +401,11 @@ export class ContextManager {
     return this.#session.run<RunningCosts>("costs", "{}").value;
   }
 
+  /** The option of this name, or its default. @internal */
+  get thrift(): number {
+    return this.#session.run<number>("thrift", "{}").value;
+  }
+
   /**
    * Lists what the user stated once and for all, oldest first, with what was replaced or withdrawn since, and what you added.
    * Empty with `rules: false`. Nothing is told of turns at or above the sensitivity floor.
@@ -874,10 +879,12 @@ export class ContextManager {
   }
 }
 
-/** What a build is asked for: an answer, where nothing says for what. */
+/** The phase of a build that says none; hooks and records need it before the engine has said. */
+const DEFAULT_PHASE: Phase = "answer";
+
 function asked(options: unknown): Record<string, unknown> {
   const args = fields(options);
-  args["phase"] ??= "answer";
+  args["phase"] ??= DEFAULT_PHASE;
   return args;
 }
 

@@ -68,6 +68,7 @@ export const OPERATIONS = {
   supply: { effect: "reads", converts: false },
   supply_summary: { effect: "changes", converts: false },
   sync_messages: { effect: "appends", converts: true },
+  thrift: { effect: "reads", converts: false },
   turns_before: { effect: "reads", converts: true },
 } as const;
 

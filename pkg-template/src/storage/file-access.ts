@@ -14,7 +14,8 @@ export interface StorageFile {
 /** What is used of `node:fs/promises`. */
 export interface StorageFileSystem {
   open(path: string, flags: string, mode?: number): Promise<StorageFile>;
-  mkdir(path: string, options: { recursive: true; mode?: number }): Promise<unknown>;
+  /** One folder at a time: asked for all of a path at once, Node never ends where none can be made, as below `/proc`. */
+  mkdir(path: string, options: { recursive: boolean; mode?: number }): Promise<unknown>;
   readdir(path: string): Promise<string[]>;
   rename(from: string, to: string): Promise<void>;
   rm(path: string, options: { recursive: true; force: true }): Promise<void>;
@@ -62,15 +63,36 @@ export class FileAccess {
   }
 
   /** Makes the directory of a store, if need be, which may be a link; returns what was made first on the way to it. */
-  makeRoot(path: string): Promise<unknown> {
-    return this.#fs.mkdir(path, { recursive: true, mode: FOLDER_MODE });
+  async makeRoot(path: string): Promise<string | undefined> {
+    const parent = /^(.*[^\\/])[\\/]+[^\\/]+[\\/]*$/.exec(path)?.[1];
+    try {
+      return (await this.#make(path)) ? path : undefined;
+    } catch (error) {
+      if (parent === undefined || codeOf(error) !== "ENOENT") throw error;
+    }
+    const first = await this.makeRoot(parent);
+    return (await this.#make(path)) ? (first ?? path) : first;
   }
 
   /** Makes a folder in it, if need be. */
   async makeFolder(path: string): Promise<void> {
     await this.expectFolder(path);
-    await this.#fs.mkdir(path, { recursive: true, mode: FOLDER_MODE });
+    await this.#make(path);
     await this.expectFolder(path);
+  }
+
+  /** Makes a folder in one that is there; tells whether it was not there yet. */
+  async #make(path: string): Promise<boolean> {
+    try {
+      await this.#fs.mkdir(path, { recursive: false, mode: FOLDER_MODE });
+      return true;
+    } catch (error) {
+      // Where nobody may make any, some systems do not say that it is there.
+      const mayBe = ["EPERM", "EACCES", "EROFS", "EISDIR"].includes(codeOf(error));
+      const isThere = mayBe && (await unless("ENOENT", () => this.#fs.stat(path))) !== undefined;
+      if (!isThere && codeOf(error) !== "EEXIST") throw error;
+      return false;
+    }
   }
 
   /** Refuses what stands in the place of a folder. */

@@ -30,6 +30,10 @@ pub(super) const OPERATIONS: &[Operation<ContextManager>] = &[
         nothing(arguments)?;
         done(&manager.costs())
     }),
+    Operation::new("thrift", Reads, |manager, arguments| {
+        nothing(arguments)?;
+        done(&manager.options().thrift)
+    }),
     Operation::new("inspect", Reads, inspect),
     Operation::new("handoff", Reads, handoff),
     Operation::new("consolidate", Compiles, consolidate),
@@ -209,7 +213,7 @@ fn choose_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
     let text = fields.string_or("query", "")?;
     let query = MemoryQuery {
         text: &text,
-        phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
+        phase: fields.parsed_or("phase", Phase::default(), Phase::parse)?,
         now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
         max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
     };

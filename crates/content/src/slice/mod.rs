@@ -22,6 +22,7 @@ pub(super) use self::json::{push_index, push_key, squeeze};
 pub(super) use self::outline::kind_of_line;
 use self::pager::{Page, PageBudget, PageFrame, PageUnit, Pager};
 use self::records::TabularText;
+pub use self::records::json_rows;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};

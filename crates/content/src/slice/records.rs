@@ -48,9 +48,8 @@ impl<'a> TabularText<'a> {
             Shape::Ndjson => (None, false, spans(&mut lines(text).filter(|line| !line.trim().is_empty()))),
             Shape::Json => {
                 let tree = JsonTree::parse(text)?;
-                let end = |item: JsonNode| (item.start() + item.raw().len()) as u32;
-                let items = main_array(tree.root())?.items();
-                (None, true, Arc::new(items.map(|item| (item.start() as u32, end(item))).collect()))
+                let rows = json_rows(&tree)?.map(|row| (row.start as u32, row.end as u32));
+                (None, true, Arc::new(rows.collect()))
             }
             _ => return None,
         };
@@ -429,6 +428,12 @@ fn main_array(root: JsonNode) -> Option<JsonNode> {
     arrays.fold(None, |longest: Option<JsonNode>, array| {
         longest.filter(|known| known.len() >= array.len()).or(Some(array))
     })
+}
+
+/// Returns where the rows of a JSON text stand in it, as the selector `rows` counts them; none where it has no list.
+pub fn json_rows(tree: &JsonTree<'_>) -> Option<impl Iterator<Item = Range<usize>>> {
+    let rows = main_array(tree.root())?.items();
+    Some(rows.map(|row| row.start()..row.start() + row.raw().len()))
 }
 
 /// Tells whether a JSON text holds an array of records.

@@ -1,11 +1,13 @@
 //! The pieces of a long text that matter for a query.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::compile::score::bm25n::TermWeights;
 use crate::index::LogIndex;
+use contextweaver_content::{Shape, SniffedText, json_rows};
 use contextweaver_model::JsonMap;
 use contextweaver_text::lines::lines;
 use contextweaver_text::terms::for_each_term;
@@ -130,7 +132,14 @@ impl TermStarts {
 /// A piece is a line, or a part of one with at most 160 characters that ends between tokens. They are taken in this order: those
 /// that the digest quotes; the start of the text, up to 30 % of the budget that is left; its end, up to 15 %; pieces by the words
 /// of the query they have, where half of what a neighbour counts is added; more of the start.
-pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
+pub fn excerpt_below(
+    digest: &str,
+    source: &StoredText,
+    budget: u64,
+    wanted: &ExcerptQuery,
+    estimator: &Estimator,
+) -> Excerpt {
+    let text = source.text;
     let pieces = split(text);
     let mut places: HashMap<&str, usize> = HashMap::new();
     for (index, piece) in pieces.iter().enumerate() {
@@ -171,7 +180,7 @@ pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuer
         (above, quoted, said) = (String::new(), Vec::new(), Vec::new());
     }
     let room = budget.saturating_sub(estimator.quarters(&above));
-    let source = PiecedText { text, pieces: &pieces, quoted: &quoted, said: &said };
+    let source = PiecedText { source, pieces: &pieces, quoted: &quoted, said: &said };
     let mut found = picked(&source, room, wanted, estimator);
     if found.omitted_chars > 0 {
         found.text.insert_str(0, &above);
@@ -179,9 +188,16 @@ pub fn excerpt_below(digest: &str, text: &str, budget: u64, wanted: &ExcerptQuer
     found
 }
 
+/// A text as it is stored.
+pub struct StoredText<'a> {
+    pub text: &'a str,
+    /// As it was declared.
+    pub media_type: &'a str,
+}
+
 /// A text in pieces, and what a digest above it has of them.
 struct PiecedText<'a> {
-    text: &'a str,
+    source: &'a StoredText<'a>,
     pieces: &'a [&'a str],
     /// Pieces that are taken first, as the digest quotes them.
     quoted: &'a [usize],
@@ -189,8 +205,8 @@ struct PiecedText<'a> {
     said: &'a [usize],
 }
 
-fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
-    let PiecedText { text, pieces, quoted, said } = *source;
+fn picked(text: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
+    let PiecedText { source, pieces, quoted, said } = *text;
     let scores = spread(&pieces.iter().map(|piece| piece_score(piece, wanted)).collect::<Vec<_>>());
     let kept = vec![false; pieces.len()];
     let mut picker = PiecePicker { pieces, estimator, kept, said, used: 0, budget, misses: 0 };
@@ -228,41 +244,74 @@ fn picked(source: &PiecedText, budget: u64, wanted: &ExcerptQuery, estimator: &E
         picker.take(index);
     }
     let kept = picker.kept;
-    Excerpt { missing: longest_gap(text, pieces, &kept), ..join(pieces, &kept) }
+    Excerpt { missing: missing(source, pieces, &kept), ..join(pieces, &kept) }
 }
 
 /// Returns a selector that takes as many characters as any that [`Excerpt::missing`] may have for a text, to leave room for it.
 pub fn widest_gap(text: &str) -> JsonMap {
     let parts = [("type", "head".into()), ("start", text.len().into()), ("chars", text.len().into())];
-    parts.map(|(key, value): (&str, serde_json::Value)| (key.to_owned(), value)).into_iter().collect()
+    parts.map(|(key, value): (&str, Value)| (key.to_owned(), value)).into_iter().collect()
 }
 
-/// Selects the longest stretch of pieces that are not kept: in lines where it consists of whole ones, else in characters.
-fn longest_gap(text: &str, pieces: &[&str], kept: &[bool]) -> Option<JsonMap> {
-    let (mut longest, mut start, mut at) = (0..0, None, 0);
+/// Selects what is not kept: of a list of JSON the longest run of rows that are not whole; else the longest stretch, in
+/// lines where it consists of whole ones, in characters where it does not.
+fn missing(source: &StoredText, pieces: &[&str], kept: &[bool]) -> Option<JsonMap> {
+    let gaps = gaps(pieces, kept);
+    let longest = gaps.iter().rev().max_by_key(|gap| gap.len())?;
+    let selector = missing_rows(source, &gaps, longest).unwrap_or_else(|| selected(source.text, longest));
+    selector.as_object().cloned()
+}
+
+/// Returns the stretches that are not kept, in bytes.
+fn gaps(pieces: &[&str], kept: &[bool]) -> Vec<Range<usize>> {
+    let (mut gaps, mut at): (Vec<Range<usize>>, usize) = (Vec::new(), 0);
     for (piece, kept) in pieces.iter().zip(kept) {
-        if *kept {
-            start = None;
-        } else {
-            let start = *start.get_or_insert(at);
-            if at + piece.len() - start > longest.len() {
-                longest = start..at + piece.len();
-            }
+        let end = at + piece.len();
+        match gaps.last_mut().filter(|gap| gap.end == at) {
+            _ if *kept => {}
+            Some(gap) => gap.end = end,
+            None => gaps.push(at..end),
         }
-        at += piece.len();
+        at = end;
     }
-    if longest.is_empty() {
+    gaps
+}
+
+/// Selects the longest run of rows of which something is missing, if most of the longest gap is rows, and more than one.
+fn missing_rows(source: &StoredText, gaps: &[Range<usize>], longest: &Range<usize>) -> Option<Value> {
+    let sniffed = SniffedText::new(source.media_type, source.text);
+    let rows: Vec<Range<usize>> = json_rows(sniffed.tree.as_ref().filter(|_| sniffed.shape == Shape::Json)?)?.collect();
+    let (first, last) = (rows.first()?, rows.last()?);
+    let within = longest.end.min(last.end).saturating_sub(longest.start.max(first.start));
+    if 2 * within < longest.len() {
         return None;
     }
-    let (before, gap) = (&text[..longest.start], &text[longest.clone()]);
-    let is_whole = (before.is_empty() || before.ends_with('\n')) && (longest.end == text.len() || gap.ends_with('\n'));
-    let selector = if is_whole {
+    let mut gaps = gaps.iter().peekable();
+    let (mut best, mut run) = (0..0, 0..0);
+    let bytes = |run: &Range<usize>| if run.is_empty() { 0 } else { rows[run.end - 1].end - rows[run.start].start };
+    for (at, row) in rows.iter().enumerate() {
+        while gaps.next_if(|gap| gap.end <= row.start).is_some() {}
+        if gaps.peek().is_none_or(|gap| gap.start >= row.end) {
+            continue;
+        }
+        run = if run.end == at { run.start..at + 1 } else { at..at + 1 };
+        if bytes(&run) > bytes(&best) {
+            best = run.clone();
+        }
+    }
+    (best.len() > 1).then(|| json!({ "type": "rows", "start": best.start, "end": best.end }))
+}
+
+/// Selects a stretch of a text.
+fn selected(text: &str, stretch: &Range<usize>) -> Value {
+    let (before, gap) = (&text[..stretch.start], &text[stretch.clone()]);
+    let is_whole = (before.is_empty() || before.ends_with('\n')) && (stretch.end == text.len() || gap.ends_with('\n'));
+    if is_whole {
         let start = lines(before).count();
         json!({ "type": "lines", "start": start, "end": start + lines(gap).count() })
     } else {
         json!({ "type": "head", "start": before.chars().count(), "chars": gap.chars().count() })
-    };
-    selector.as_object().cloned()
+    }
 }
 
 struct PiecePicker<'a> {
@@ -398,7 +447,8 @@ mod tests {
     fn below(digest: &str, text: &str, tokens: u64) -> Excerpt {
         let (index, terms) = (LogIndex::new(), TermWeights::default());
         let wanted = ExcerptQuery { index: &index, terms: &terms, visible: 0, starts: TermStarts::default() };
-        excerpt_below(digest, text, 4 * tokens, &wanted, &Estimator::V3)
+        let source = StoredText { text, media_type: "text/plain" };
+        excerpt_below(digest, &source, 4 * tokens, &wanted, &Estimator::V3)
     }
 
     #[test]
@@ -421,7 +471,7 @@ mod tests {
             for line in text.lines() {
                 assert!(found.text.matches(&format!("{line}\n")).count() <= 1 && seen.insert(line), "{tokens}: {line}");
             }
-            let missing = serde_json::Value::Object(found.missing.unwrap());
+            let missing = Value::Object(found.missing.unwrap());
             let (start, end) = (missing["start"].as_u64().unwrap() as usize, missing["end"].as_u64().unwrap() as usize);
             assert!(missing["type"] == "lines" && end > start);
             for line in text.lines().take(end).skip(start) {
@@ -438,14 +488,42 @@ mod tests {
 
     #[test]
     fn what_is_missing_of_a_text_in_one_line_is_named_by_characters() {
-        let rows: Vec<String> = (0..200).map(|n| format!("{{\"id\":{n},\"état\":\"paid {n}\"}}")).collect();
-        let text = format!("[{}]", rows.join(","));
+        let words: Vec<String> = (0..400).map(|n| format!("état {n} payé")).collect();
+        let text = words.join(", ");
         let found = below("", &text, 200);
-        let missing = serde_json::Value::Object(found.missing.unwrap());
+        let missing = Value::Object(found.missing.unwrap());
         assert_eq!(missing["type"], "head");
         let (start, chars) = (missing["start"].as_u64().unwrap() as usize, missing["chars"].as_u64().unwrap() as usize);
         let gap: String = text.chars().skip(start).take(chars).collect();
-        assert!(gap.chars().count() == chars && !found.text.contains(&gap[..40]), "{gap}");
+        let begin: String = gap.chars().take(40).collect();
+        assert!(gap.chars().count() == chars && !found.text.contains(&begin), "{gap}");
+    }
+
+    #[test]
+    fn rows_that_are_missing_of_a_list_are_named_as_rows() {
+        let row = |n: usize| json!({ "id": n, "état": format!("paid {}", n * 7919 % 997) });
+        let rows: Vec<Value> = (0..300).map(row).collect();
+        let whole = json!({ "orders": rows, "total": 300 });
+        for text in [json!(rows).to_string(), whole.to_string(), serde_json::to_string_pretty(&whole).unwrap()] {
+            for tokens in [120, 400, 1_600] {
+                let found = below("", &text, tokens);
+                let missing = Value::Object(found.missing.unwrap());
+                assert_eq!(missing["type"], "rows", "{missing}");
+                assert!(missing.to_string().len() <= Value::Object(widest_gap(&text)).to_string().len());
+                let (start, end) =
+                    (missing["start"].as_u64().unwrap() as usize, missing["end"].as_u64().unwrap() as usize);
+                let tree = contextweaver_content::tree::JsonTree::parse(&text).unwrap();
+                let places: Vec<Range<usize>> = json_rows(&tree).unwrap().collect();
+                let is_shown = |at: &usize| found.text.contains(&text[places[*at].clone()]);
+                assert!(!(start..end).any(|at| is_shown(&at)), "{missing} of {}", found.text);
+                // Around them are rows that are shown, or none.
+                assert!(start == 0 || is_shown(&(start - 1)), "{missing} of {}", found.text);
+                assert!(end == 300 || is_shown(&end), "{missing} of {}", found.text);
+            }
+        }
+        // Where a text beside the list is what is missing, characters say more.
+        let beside = json!({ "orders": rows[..3], "log": "The order was paid twice. ".repeat(300) }).to_string();
+        assert_eq!(below("", &beside, 200).missing.unwrap()["type"], "head");
     }
 
     #[test]

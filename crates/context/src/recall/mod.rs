@@ -6,6 +6,7 @@ pub mod request;
 mod rules;
 mod search;
 pub(crate) mod sources;
+mod twins;
 mod write;
 
 use self::request::{RecallAnswer, RecallRequest};

@@ -80,6 +80,7 @@ impl<'a> Texts<'a> {
             self.read_one(&candidate, wanted);
         }
         rank(&mut self.places);
+        self.drop_twins();
         let Self { manager, unread, .. } = self;
         for item in manager.events.items().iter().rev().filter(|item| item.kind == ItemKind::ToolResult) {
             let Some(artifact) = item.artifact_ref.as_ref().filter(|_| digest_note::tokens(item).is_some()) else {

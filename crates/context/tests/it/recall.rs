@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use contextweaver_base::{ErrorCode, limits};
 use contextweaver_context::{
-    BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, RecallAnswer, RecallRequest, ToolResult,
+    BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, McpResult, RecallAnswer, RecallRequest, ToolResult,
 };
+use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_model::{ContextItem, ItemKind, Phase, Sensitivity};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
@@ -256,4 +257,55 @@ fn what_stands_whole_in_the_last_prompt_is_left_out_on_request() {
     // Of the result a digest is shown.
     let parcel = recalled(&mut manager, &hidden("parcel of order 4311"));
     assert!(parcel.text.contains("order 4311 "), "{}", parcel.text);
+}
+
+/// A server says structured content as text too: what is found in both is one find.
+#[test]
+fn what_text_and_structured_content_say_is_cited_once() {
+    let row = |n: u64| {
+        let state = if n == 211 { "held at customs in Zürich" } else { "sent" };
+        json!({ "id": 4000 + n, "customer": format!("C-{}", n % 37), "parcel": n * 7919 % 10_007, "state": state })
+    };
+    let data = json!({ "orders": (0..300).map(row).collect::<Vec<_>>() });
+    let (compact, pretty) = (data.to_string(), serde_json::to_string_pretty(&data).unwrap());
+    let ask = |content: serde_json::Value, query: &str| {
+        let mut manager = with(&[("c1", ItemKind::ToolCall, "{}")]);
+        let result = json!({ "content": content, "structuredContent": data });
+        let converted = mcp_result_to_envelope(&result, "list", &McpResultOptions::default()).unwrap();
+        manager.ingest_mcp_result(McpResult::new(ToolResult::new("c1", "list"), converted)).unwrap();
+        let answer = recall(&mut manager, query);
+        let rows = json!({ "type": "rows", "start": 211, "end": 212 });
+        answer
+            .excerpts
+            .into_iter()
+            .map(|excerpt| {
+                let handle = excerpt.handle.unwrap_or_default();
+                let row = manager.drilldown(&DrilldownRequest::new(&handle, rows.clone())).ok();
+                (handle, excerpt.text, row.map(|row| row.done().unwrap().text).unwrap_or_default())
+            })
+            .collect::<Vec<_>>()
+    };
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let (whole, part) = ("artifact:result:c1", "mcp:list:c1:structured_content");
+    let note = "These are the orders [all] that the query named.\n[see below]";
+    for (content, query, expected) in [
+        (json!([text(&compact)]), "order 4211 held at customs", whole),
+        (json!([text(&pretty)]), "order 4211 held at customs", whole),
+        (json!([text(note), text(&compact)]), "order 4211 held at customs", part),
+        (json!([text(note), text(&pretty)]), "order 4211 held at customs", part),
+    ] {
+        let found = ask(content, query);
+        let held: Vec<_> = found.iter().filter(|(_, text, _)| text.contains("held at customs")).collect();
+        assert_eq!(held.len(), 1, "{found:?}");
+        let (handle, _, row) = held[0];
+        assert!(handle == expected && row.contains("4211") && row.contains("customs"), "{found:?}");
+    }
+    // What only the text can be found by is found there, and the note beside the JSON at any time.
+    let escaped = ask(json!([text(note), text(&compact)]), "Zürich");
+    assert!(escaped.len() == 1 && escaped[0].0 == whole && escaped[0].1.contains("Zürich"), "{escaped:?}");
+    let noted = ask(json!([text(note), text(&compact)]), "the orders that the query named, customs");
+    assert!(noted.iter().any(|(handle, text, _)| handle == whole && text.contains("query named")), "{noted:?}");
+    // Two that differ are two finds.
+    let other = ask(json!([text(&compact.replace("4211", "9211"))]), "held at customs");
+    assert_eq!(other.iter().filter(|(_, text, _)| text.contains("held at customs")).count(), 2, "{other:?}");
 }

@@ -1,5 +1,6 @@
 // The folder beside a project in which results of its agents are stored.
-import { appendFileSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { makeFolder } from "../folders.js";
 
 /** Its name, in the project's own folder. */
 export const FOLDER = ".contextweaver";
@@ -8,7 +9,7 @@ const MAX_LOG = 2 ** 20;
 
 /** Makes the folder, which version control leaves alone. */
 export function made(folder: string): string {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   try {
     writeFileSync(`${folder}/.gitignore`, "*\n", { flag: "wx" });
   } catch {

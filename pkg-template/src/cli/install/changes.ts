@@ -1,7 +1,6 @@
 // Changes to files that are shown before they are made, remembered, and taken back without touching anything else.
 import {
   existsSync,
-  mkdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -11,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import process from "node:process";
+import { makeFolder, parentOf } from "../folders.js";
 import { UsageError } from "../options.js";
 import { inserted, removed } from "./json-edit.js";
 import type { JsonEdit } from "./json-edit.js";
@@ -89,11 +89,7 @@ export function planned(change: Change): Planned | undefined {
 /** Writes a change. */
 export function apply({ after, made }: Planned): void {
   const { file } = made;
-  try {
-    mkdirSync(parentOf(file), { recursive: true });
-  } catch (error) {
-    throw new UsageError(`cannot write ${file}: ${(error as { readonly code?: string }).code}`, "input");
-  }
+  makeFolder(parentOf(file));
   written(file, after);
 }
 
@@ -159,10 +155,6 @@ function written(file: string, text: string): void {
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as { readonly code?: string }).code}`, "input");
   }
-}
-
-function parentOf(file: string): string {
-  return file.slice(0, file.lastIndexOf("/")) || "/";
 }
 
 function missingFolders(file: string): readonly string[] {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use super::selector;
-use crate::compile::excerpt::{self, ExcerptQuery};
+use crate::compile::excerpt::{self, ExcerptQuery, StoredText};
 use crate::compile::inputs::BuildInputs;
 use crate::compile::prompt::{EntryContent, EntryRendering};
 use crate::compile::render::renderer::Renderer;
@@ -352,7 +352,9 @@ impl<'a> Planner<'a> {
         if has_footer {
             room = room.saturating_sub(below);
         }
-        let found = excerpt::excerpt_below(above, source, room, &self.wanted, estimator);
+        let media_type = item.artifact_ref.as_ref().map_or("", |artifact| artifact.media_type.as_str());
+        let stored = StoredText { text: source, media_type };
+        let found = excerpt::excerpt_below(above, &stored, room, &self.wanted, estimator);
         self.work.set(self.work.get() + found.work);
         if found.omitted_chars == 0 {
             // Nothing was left out, so this is the whole text behind the summary.
