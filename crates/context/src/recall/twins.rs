@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
 
 use super::sources::{ReadText, Texts};
 use crate::compile::excerpt::split;
@@ -64,20 +64,19 @@ impl Texts<'_> {
     }
 }
 
-/// Returns where a text says a value: as its JSON, or as the text itself.
+/// Returns where a text says a value: as its JSON, behind which no bracket stands, or as the text itself.
 fn told_in(text: &str, value: &Value) -> Option<Range<usize>> {
     if let Value::String(said) = value {
         return (text.trim() == said.trim()).then_some(0..text.len());
     }
+    let end = text.rfind(['}', ']'])? + 1;
     let mut at = 0;
     for _ in 0..MAX_BEGINS {
-        at += line_with_json(&text[at..])?;
-        let mut values = Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(found)) if found == *value => return Some(at..at + values.byte_offset()),
-            Some(Ok(_)) => at += values.byte_offset(),
-            _ => at += 1,
+        at += line_with_json(text.get(at..end)?)?;
+        if json::parse(&text[at..end]).is_ok_and(|found| found == *value) {
+            return Some(at..end);
         }
+        at += 1;
     }
     None
 }
