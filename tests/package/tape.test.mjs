@@ -7,6 +7,10 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { z } from "zod";
+import { conversation } from "../../benches/cost/conversation.mjs";
+import { callsOf, replay } from "../../benches/cost/replay.mjs";
+import { ownSet } from "../../benches/cost/sets.mjs";
+import { strategiesOf } from "../../benches/cost/strategies.mjs";
 import { SDKS, USAGE, call, said } from "./ai-sdk-models.mjs";
 import * as written from "./audit-sessions.mjs";
 import { has, packageDir, page, project, root, run } from "./harness.mjs";
@@ -155,6 +159,33 @@ test("the prompt of each call is, byte for byte, what an adapter sends", async (
   }
   weaver.free();
   assert.ok(sent > 100);
+});
+
+test("the tape cuts as the cost benchmark does, and costs the same share of the whole conversation", async (t) => {
+  if (!has(t, page.path, page)) return;
+  const { default: ours, full } = await strategiesOf(packageDir);
+  const recorded = ownSet().sessions.map(conversation);
+  for (const [at, budget] of [
+    [0, 8_000],
+    [1, 16_000],
+    [2, 16_000],
+  ]) {
+    const { id, messages } = recorded[at];
+    const { tape } = await tapeOf("chat.jsonl", lines(messages), budget, "gpt-5");
+    const calls = callsOf({ messages, questions: [] });
+    let cuts;
+    const make = (most, prices) => {
+      const strategy = ours.make(most, prices);
+      const counted = () => (prices === "openai" ? (cuts = strategy.cuts()) : undefined);
+      return { ...strategy, end: () => (counted(), strategy.end()) };
+    };
+    const paid = (strategy) => replay([calls], strategy, budget).openai.paid[0];
+    const share = paid({ ...ours, make }) / paid(full);
+    assert.deepEqual([tape.calls.length, tape.cuts], [calls.length, cuts], id);
+    assert.ok(cuts > 5, id);
+    // The benchmark counts four characters of JSON as a token, the tape as the engine does: 4 points at most on these.
+    near(tape.price / tape.everything, share, id, 0.04 / share);
+  }
 });
 
 /** An agent of the AI SDK with results of about 12,000 and 70,000 tokens, as it ended: what it counted, and its session. */
