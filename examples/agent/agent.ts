@@ -4,17 +4,7 @@
 //   agent <main file of an MCP server for files> <folder with a server.log>
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import {
-  Catalog,
-  ContextManager,
-  MetaPolicy,
-  Router,
-  ToolCallContext,
-  decorate,
-  defineTool,
-  runTool,
-  toMcpMeta,
-} from "contextweaver";
+import { Catalog, ContextManager, MetaPolicy, Router, ToolCallContext, decorate, defineTool, runTool, toMcpMeta } from "contextweaver";
 import type { McpToolResult, ToolCallContext as Context } from "contextweaver";
 import { model } from "./model.js";
 

@@ -5,26 +5,11 @@ const context = new ContextManager();
 context.ingestAll([
   { id: "rule", kind: "policy", text: "Answer in one sentence." },
   { id: "u1", kind: "user_turn", text: "Which of our invoices to ACME are overdue?" },
-  {
-    id: "c1",
-    kind: "tool_call",
-    text: '{"customer":"ACME"}',
-    parent_id: "u1",
-    metadata: { function_name: "list_invoices" },
-  },
-  {
-    id: "r1",
-    kind: "tool_result",
-    text: "INV-7 due 1 May, open; INV-8 due 9 June, paid; INV-9 due 1 July, open",
-    parent_id: "c1",
-  },
+  { id: "c1", kind: "tool_call", text: '{"customer":"ACME"}', parent_id: "u1", metadata: { function_name: "list_invoices" } },
+  { id: "r1", kind: "tool_result", text: "INV-7 due 1 May, open; INV-8 due 9 June, paid; INV-9 due 1 July, open", parent_id: "c1" },
   { id: "a1", kind: "agent_msg", text: "INV-7 and INV-9 are overdue." },
   { id: "iban", kind: "doc_snippet", text: "IBAN of ACME: DE02 1203 0000 0000 2020 51", sensitivity: "confidential" },
-  ...Array.from({ length: 12 }, (_, i) => ({
-    id: `talk${i}`,
-    kind: "agent_msg",
-    text: `Small talk number ${i + 1} about the weather in May.`,
-  })),
+  ...Array.from({ length: 12 }, (_, i) => ({ id: `talk${i}`, kind: "agent_msg", text: `Small talk number ${i + 1} about the weather in May.` })),
   { id: "u2", kind: "user_turn", text: "Write a reminder for INV-7." },
 ]);
 

@@ -144,16 +144,7 @@ const DECISIONS = [
     "Good enough up to 40,000 products",
     ["search", "database"],
   ],
-  [
-    "Move product search to a search server",
-    "architecture",
-    "high",
-    0.55,
-    "abandoned",
-    ["analogy", "Larger shops do so"],
-    null,
-    ["search"],
-  ],
+  ["Move product search to a search server", "architecture", "high", 0.55, "abandoned", ["analogy", "Larger shops do so"], null, ["search"]],
   [
     "Rank search results by words alone",
     "tooling",
@@ -214,16 +205,7 @@ const DECISIONS = [
     "No downtime since",
     ["database", "release"],
   ],
-  [
-    "Drop unused columns at once",
-    "process",
-    "high",
-    0.75,
-    "failure",
-    ["intuition", "Nobody reads them"],
-    "A report did",
-    ["database"],
-  ],
+  ["Drop unused columns at once", "process", "high", 0.75, "failure", ["intuition", "Nobody reads them"], "A report did", ["database"]],
   [
     "Reserve stock when an item is put into the cart",
     "architecture",
@@ -434,16 +416,7 @@ const DECISIONS = [
     "A third of the traffic",
     ["content"],
   ],
-  [
-    "Split checkout into a service of its own",
-    "architecture",
-    "high",
-    0.4,
-    null,
-    ["intuition", "It changes more often than the rest"],
-    null,
-    ["checkout"],
-  ],
+  ["Split checkout into a service of its own", "architecture", "high", 0.4, null, ["intuition", "It changes more often than the rest"], null, ["checkout"]],
   [
     "Keep a copy of the payment provider's events for 90 days",
     "integration",
@@ -464,31 +437,15 @@ const LINKS = [
   ["Verify webhooks by their signature", "Accept webhooks from the provider's addresses only", "supersedes"],
   ["Log customer ids in place of names", "Put customer addresses into the log for debugging", "supersedes"],
   ["Deploy on weekday mornings only", "Deploy on Friday afternoon after a green build", "supersedes"],
-  [
-    "Make every migration work with the code before it",
-    "Run database migrations before the new code starts",
-    "supersedes",
-  ],
+  ["Make every migration work with the code before it", "Run database migrations before the new code starts", "supersedes"],
   ["Make every migration work with the code before it", "Drop unused columns at once", "relates_to"],
   ["Reserve stock when payment begins", "Reserve stock when an item is put into the cart", "supersedes"],
   ["Store amounts of money as integers in cents", "Compute discounts in floating point", "relates_to"],
   ["Alert when more than two percent of payments fail", "Alert on every failed payment", "supersedes"],
-  [
-    "Number invoices in the transaction that writes them",
-    "Number invoices by a sequence of the database",
-    "supersedes",
-  ],
+  ["Number invoices in the transaction that writes them", "Number invoices by a sequence of the database", "supersedes"],
   ["Number invoices in the transaction that writes them", "Keep orders and payments in PostgreSQL", "depends_on"],
-  [
-    "Refund larger sums after a second approval",
-    "Let support refund up to 50 without a second pair of eyes",
-    "relates_to",
-  ],
-  [
-    "Give the support model no tool that changes orders",
-    "Answer questions about orders by a model with tools",
-    "relates_to",
-  ],
+  ["Refund larger sums after a second approval", "Let support refund up to 50 without a second pair of eyes", "relates_to"],
+  ["Give the support model no tool that changes orders", "Answer questions about orders by a model with tools", "relates_to"],
   ["Keep a copy of the payment provider's events for 90 days", "Verify webhooks by their signature", "depends_on"],
   ["Split checkout into a service of its own", "Reserve stock when payment begins", "depends_on"],
 ];
@@ -522,11 +479,7 @@ const GUARDRAILS = [
 const DAY_MS = 86_400_000;
 let now = Date.UTC(2025, 0, 6, 9);
 let made = 0;
-const store = new DecisionStore({
-  clock: () => now,
-  new_id: () => `d${String((made += 1)).padStart(3, "0")}`,
-  guardrails: GUARDRAILS,
-});
+const store = new DecisionStore({ clock: () => now, new_id: () => `d${String((made += 1)).padStart(3, "0")}`, guardrails: GUARDRAILS });
 const call = async (name, args) => {
   const { structuredContent, isError, content } = await store.callTool(name, args, { agent_id: "shop-agent" });
   if (isError || structuredContent.success === false) throw new Error(`${name}: ${content[0].text}`);
@@ -534,20 +487,11 @@ const call = async (name, args) => {
 };
 const ids = new Map();
 for (const [decision, category, stakes, confidence, outcome, [type, text], lessons, tags] of DECISIONS) {
-  const { id } = await call("log_decision", {
-    decision,
-    category,
-    stakes,
-    confidence,
-    reasons: [{ type, text }],
-    tags,
-    project: "lumen-shop",
-  });
+  const { id } = await call("log_decision", { decision, category, stakes, confidence, reasons: [{ type, text }], tags, project: "lumen-shop" });
   ids.set(decision, id);
   now += 3 * DAY_MS;
   if (outcome) await call("review_outcome", { id, outcome, ...(lessons && { lessons }) });
   now += 5 * DAY_MS;
 }
-for (const [later, earlier, edge_type] of LINKS)
-  await call("link_decisions", { source_id: ids.get(later), target_id: ids.get(earlier), edge_type });
+for (const [later, earlier, edge_type] of LINKS) await call("link_decisions", { source_id: ids.get(later), target_id: ids.get(earlier), edge_type });
 console.log(JSON.stringify(store.export(), null, 1));

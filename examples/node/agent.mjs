@@ -9,14 +9,11 @@ const tool = {
   description: "Finds orders by customer and state",
   args_schema: { type: "object", properties: { customer: { type: "string" }, state: { type: "string" } } },
 };
-const lines = ["overdue", "paid"].flatMap((state) =>
-  Array.from({ length: 150 }, (_, i) => `order ${i + 1}: ${state}, ${i * 7} EUR`),
-);
+const lines = ["overdue", "paid"].flatMap((state) => Array.from({ length: 150 }, (_, i) => `order ${i + 1}: ${state}, ${i * 7} EUR`));
 const runTool = () => `found ${lines.length} orders for ACME\n${lines.join("\n")}\ntotal: 156450 EUR`;
 
 /** Your model. It gets a prompt that fits its budget. */
-const model = (phase) =>
-  ({ call: '{"customer":"ACME"}', answer: "ACME has 150 overdue orders, 78225 EUR in total." })[phase];
+const model = (phase) => ({ call: '{"customer":"ACME"}', answer: "ACME has 150 overdue orders, 78225 EUR in total." })[phase];
 
 const context = new ContextManager({
   budget: { answer: 900 },
@@ -30,23 +27,13 @@ context.ingestAll([
 
 // The tool's schema goes into the header; results of earlier calls stay out of this phase.
 const call = context.buildCall({ tool, query: "orders of ACME" });
-context.ingest({
-  id: "c1",
-  kind: "tool_call",
-  text: model(call.phase),
-  parent_id: "u1",
-  metadata: { function_name: tool.name },
-});
+context.ingest({ id: "c1", kind: "tool_call", text: model(call.phase), parent_id: "u1", metadata: { function_name: tool.name } });
 
 // Every byte of the result is kept under its handle; the log gets what fits.
 const { envelope } = context.ingestToolResult({ tool_call_id: "c1", tool_name: tool.name, raw_output: runTool() });
 const [artifact] = envelope.artifacts;
 console.log(`stored ${artifact.size_bytes} bytes as ${artifact.handle}`);
-const slice = context.drilldown(
-  artifact.handle,
-  { type: "lines", start: 150, end: 153 },
-  { inject: true, max_tokens: 100 },
-);
+const slice = context.drilldown(artifact.handle, { type: "lines", start: 150, end: 153 }, { inject: true, max_tokens: 100 });
 console.log(`looked into it: ${slice.text.split("\n")[0]} …`);
 
 const pack = context.build({ phase: "answer", query: "How much does ACME owe?", explain: true });

@@ -7,20 +7,14 @@ const reads = { readOnlyHint: true };
 const listed = {
   tools: [
     { name: "get_order", description: "Reads an order by its number", inputSchema: order, annotations: reads },
-    {
-      name: "cancel_order",
-      description: "Cancels an order",
-      inputSchema: order,
-      annotations: { destructiveHint: true },
-    },
+    { name: "cancel_order", description: "Cancels an order", inputSchema: order, annotations: { destructiveHint: true } },
     { name: "read_mail", description: "Reads the letters of a customer", inputSchema: order, annotations: reads },
     { name: "read_post", description: "Reads the letters of a supplier", inputSchema: order, annotations: reads },
   ],
 };
 
 const catalog = Catalog.fromMcp(listed, { server: "shop" });
-for (const { severity, code, item_id } of catalog.lint())
-  if (severity === "error") throw new Error(`${item_id}: ${code}`);
+for (const { severity, code, item_id } of catalog.lint()) if (severity === "error") throw new Error(`${item_id}: ${code}`);
 const router = new Router(catalog);
 
 /** Stands for a request to a model: it takes the first tool. */
@@ -40,5 +34,4 @@ function choose(query) {
   return `${shown}, the model takes ${tool_id} with ${prompt.split("\n")[0]}`;
 }
 
-for (const query of ["cancel order 12446", "brew a coffee", "read the letter"])
-  console.log(`${query}: ${choose(query)}`);
+for (const query of ["cancel order 12446", "brew a coffee", "read the letter"]) console.log(`${query}: ${choose(query)}`);

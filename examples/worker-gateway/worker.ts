@@ -25,6 +25,5 @@ export class GatewayObject extends DurableObject<Env> {
 }
 
 export default {
-  fetch: (request: Request, env: Env): Promise<Response> =>
-    env.GATEWAY.get(env.GATEWAY.idFromName("gateway")).fetch(request),
+  fetch: (request: Request, env: Env): Promise<Response> => env.GATEWAY.get(env.GATEWAY.idFromName("gateway")).fetch(request),
 };

@@ -22,10 +22,7 @@ const settings = (env: Env): ProxyOptions => ({
 });
 
 export class ConversationObject extends DurableObject<Env> {
-  store = durableObjectStore(this.ctx.storage, {
-    blobs: r2Blobs(this.env.BLOBS, { prefix: `${this.ctx.id}/` }),
-    clock: Date.now,
-  });
+  store = durableObjectStore(this.ctx.storage, { blobs: r2Blobs(this.env.BLOBS, { prefix: `${this.ctx.id}/` }), clock: Date.now });
   handler = proxy({
     ...settings(this.env),
     store: this.store,

@@ -599,6 +599,7 @@ const ROWS = {
     manager.buildMessages({ phase: "answer", format: "openai-chat", footer: SECRET, head: NAME, model: "m" });
     return each(() => manager.costs());
   },
+  "ContextManager.thrift": ({ manager }) => manager.thrift,
   "ContextManager.abridged": ({ manager }) =>
     each(
       () => manager.abridged(NAME, 40, SECRET),
