@@ -10,6 +10,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import * as client from "@modelcontextprotocol/client";
 import { published } from "./gateway-harness.mjs";
+import { loadHttp } from "./gateway-load.mjs";
 import { here, packageDir, temporaryFolder, until } from "./harness.mjs";
 import { listening, modernServer, sseServer, streamableServer } from "./gateway-servers.mjs";
 
@@ -387,6 +388,21 @@ test("a server that does not know `server/discover` is connected whatever it ans
     assert.match(textOf(await call(all[kind], "who")), /session/, kind);
     // Whoever connects next does not ask again.
     assert.equal(servers[at].seen.asked.filter((method) => method === "server/discover").length, 1, kind);
+  }
+});
+
+test("a server of the newest era alone that was too slow to say so is asked again, and awaited", async (t) => {
+  let asked = 0;
+  // The first request is never answered, as on a machine that does other things too.
+  const isFirst = (incoming, outgoing) => (asked += 1) === 1 && outgoing.writable;
+  for (const probe of [true, false]) {
+    asked = probe ? 0 : 1;
+    const server = await loadHttp("late", "modern", { before: isFirst });
+    t.after(server.close);
+    const { late } = upstreams(t, { late: { type: "http", url: server.url, probe } }, { upstream: { probe_timeout_ms: 500 } });
+    const { status, protocol_version, reason } = await late.connect();
+    assert.deepEqual([status, protocol_version], ["ready", "2026-07-28"], reason);
+    assert.match(textOf(await call(late, "echo", { text: "hi" })), /hi/);
   }
 });
 

@@ -13,7 +13,7 @@ import { UI, VIEWS } from "./extensions.js";
 import { answersLast, killed, unlessLost } from "./live.js";
 import type { Live } from "./live.js";
 import { endOf } from "./program-transport.js";
-import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe } from "./session-refusal.js";
+import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe, refusesOlder } from "./session-refusal.js";
 import { asGiven, carriesTasks, sentAs } from "./task-wire.js";
 import { backoffMs, within } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
@@ -45,6 +45,11 @@ const STABLE_MS = 10_000;
 const UNAUTHORIZED = 401;
 /** How long a server over HTTP is asked for the newest era: it would answer other requests that quickly, too. */
 const HTTP_PROBE_MS = 3_000;
+/**
+ * How a server is met: asked for the newest era for a short time, as clients of the older one do, or asked and awaited, after it has said
+ * that it knows no older one.
+ */
+type Era = "asked" | "older" | "awaited";
 /** How long it is waited whether a server answers in a session at all. */
 const CHECK_MS = 5_000;
 
@@ -424,16 +429,20 @@ export class UpstreamConnection {
     // HTTP+SSE is of the older era.
     const isOlder = !config.probe || is_sse || (learned.prior !== undefined && learned.prior.until > now());
     try {
-      return await this.#handshake(attempt, is_sse, isOlder);
+      return await this.#handshake(attempt, is_sse, isOlder ? "older" : "asked");
     } catch (error) {
+      if (!is_sse && !this.isClosed && refusesOlder(error)) return this.#handshake(attempt, is_sse, "awaited");
       if (isOlder || config.transport.type === "stdio" || this.isClosed || !mayFailForTheProbe(this.#failureOf(error)))
         throw error;
       if (awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) throw error;
-      return this.#handshake(attempt, is_sse, true);
+      return this.#handshake(attempt, is_sse, "older").catch((refused: unknown) => {
+        if (this.isClosed || !refusesOlder(refused)) throw refused;
+        return this.#handshake(attempt, is_sse, "awaited");
+      });
     }
   }
 
-  async #handshake(attempt: number, is_sse: boolean, isOlder: boolean): Promise<Live> {
+  async #handshake(attempt: number, is_sse: boolean, era: Era): Promise<Live> {
     const {
       config,
       sdk,
@@ -451,7 +460,10 @@ export class UpstreamConnection {
       versionNegotiation: {
         mode: "auto",
         probe: {
-          timeoutMs: Math.min(probe_timeout_ms, timeout, config.transport.type === "stdio" ? timeout : HTTP_PROBE_MS),
+          timeoutMs:
+            era === "awaited"
+              ? timeout
+              : Math.min(probe_timeout_ms, timeout, config.transport.type === "stdio" ? timeout : HTTP_PROBE_MS),
         },
       },
       inputRequired: { autoFulfill: false },
@@ -480,7 +492,7 @@ export class UpstreamConnection {
     client.fallbackNotificationHandler = ((notification: ServerMessage) =>
       Promise.resolve(this.#hear(notification))) as never;
     try {
-      const connecting = client.connect(link.transport as never, { timeout, ...(isOlder && { prior: OLDER }) });
+      const connecting = client.connect(link.transport as never, { timeout, ...(era === "older" && { prior: OLDER }) });
       await within(connecting, timeout, this.#closed.signal, () =>
         this.#unavailable(`the server did not answer within ${timeout} ms`, "timeout"),
       );
@@ -496,6 +508,7 @@ export class UpstreamConnection {
     answersLast(link.transport);
     if (client.getProtocolEra() === "modern") carriesTasks(link.transport);
     if (client.getProtocolEra() === "legacy") learned.prior ??= { until: now() + PRIOR_MS };
+    else delete learned.prior;
     return live;
   }
 

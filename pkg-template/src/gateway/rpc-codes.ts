@@ -12,4 +12,6 @@ export const RESOURCE_NOT_FOUND = -32_002;
 export const HEADER_MISMATCH = -32_020;
 /** The client has not declared what the server needs (2026-07-28). */
 export const MISSING_CAPABILITY = -32_021;
+/** The server speaks other revisions alone, which stand beside it. */
+export const UNSUPPORTED_PROTOCOL_VERSION = -32_022;
 export const URL_ELICITATION_REQUIRED = -32_042;

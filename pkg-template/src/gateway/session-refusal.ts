@@ -1,6 +1,6 @@
 // What a failure says of the session, and of the question for the newest era: servers refuse what they do not know in every way.
 import type { UpstreamFailure } from "./failure.js";
-import { INVALID_REQUEST, SERVER_ERROR } from "./rpc-codes.js";
+import { INVALID_REQUEST, SERVER_ERROR, UNSUPPORTED_PROTOCOL_VERSION } from "./rpc-codes.js";
 
 /** Statuses that say something else: pay, log in to a proxy, wait, send less. */
 const OF_THE_REQUEST = [402, 405, 407, 408, 413, 425, 429];
@@ -35,4 +35,24 @@ export function mayFailForTheProbe({ kind, status = 0 }: UpstreamFailure): boole
   // Other refusals count as those of an older server already.
   if (kind === "http") return status === 401 || status === 403 || status >= 500;
   return kind !== "rpc" && kind !== "cancelled";
+}
+
+/**
+ * Whether a server refuses the older era for a newer one: it was too slow to answer when it was asked, as a busy machine is. Over HTTP the
+ * error stands in the body of a refusal.
+ * @internal
+ */
+export function refusesOlder(error: unknown): boolean {
+  const { code, data } = (typeof error === "object" && error !== null ? error : {}) as {
+    code?: unknown;
+    data?: unknown;
+  };
+  if (code === UNSUPPORTED_PROTOCOL_VERSION) return true;
+  const { text } = (typeof data === "object" && data !== null ? data : {}) as { text?: unknown };
+  if (typeof text !== "string" || !text.includes(String(UNSUPPORTED_PROTOCOL_VERSION))) return false;
+  try {
+    return (JSON.parse(text) as { error?: { code?: unknown } }).error?.code === UNSUPPORTED_PROTOCOL_VERSION;
+  } catch {
+    return false;
+  }
 }
