@@ -420,25 +420,31 @@ export class UpstreamConnection {
     }
   }
 
+  /** Connects; where the server refuses the older era, it is asked for the newest once more and awaited. */
+  async #negotiated(attempt: number, is_sse: boolean): Promise<Live> {
+    try {
+      return await this.#probed(attempt, is_sse);
+    } catch (error) {
+      if (is_sse || this.isClosed || !refusesOlder(error)) throw error;
+      return this.#handshake(attempt, is_sse, "awaited");
+    }
+  }
+
   /**
    * Asks for the newest era, where it may be the server's, and otherwise connects as clients of the older one do: a server over HTTP need
    * not know what it is asked, and may answer with anything or not at all.
    */
-  async #negotiated(attempt: number, is_sse: boolean): Promise<Live> {
+  async #probed(attempt: number, is_sse: boolean): Promise<Live> {
     const { config, learned, now } = this.#settings;
     // HTTP+SSE is of the older era.
     const isOlder = !config.probe || is_sse || (learned.prior !== undefined && learned.prior.until > now());
     try {
       return await this.#handshake(attempt, is_sse, isOlder ? "older" : "asked");
     } catch (error) {
-      if (!is_sse && !this.isClosed && refusesOlder(error)) return this.#handshake(attempt, is_sse, "awaited");
       if (isOlder || config.transport.type === "stdio" || this.isClosed || !mayFailForTheProbe(this.#failureOf(error)))
         throw error;
       if (awaitedLogin(this.#settings.auth_provider)?.is_blocking === true) throw error;
-      return this.#handshake(attempt, is_sse, "older").catch((refused: unknown) => {
-        if (this.isClosed || !refusesOlder(refused)) throw refused;
-        return this.#handshake(attempt, is_sse, "awaited");
-      });
+      return this.#handshake(attempt, is_sse, "older");
     }
   }
 

@@ -150,6 +150,8 @@ export class ContextManager {
   readonly #session: Session;
   readonly #handedOver = new HandedOver();
   readonly #sent = new SentMessages();
+  /** The engine's, which never changes: each step of a loop tells it. */
+  #thrift: number | undefined;
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
   constructor(options?: ContextManagerOptions);
@@ -403,7 +405,7 @@ export class ContextManager {
 
   /** The option of this name, or its default. @internal */
   get thrift(): number {
-    return this.#session.run<number>("thrift", "{}").value;
+    return (this.#thrift ??= this.#session.run<number>("thrift", "{}").value);
   }
 
   /**
