@@ -96,6 +96,12 @@ async function sentToProvider(messages, budget_tokens) {
   return JSON.parse((await run("node", ["send.mjs"], { cwd: folder })).stdout);
 }
 
+/** Opens the table of calls. The page draws it once it hears that it was opened, later than the click returns. */
+async function openTable(tab) {
+  await tab.click("#as-table > summary");
+  await shows(tab, "#as-table", /Whole conversation/);
+}
+
 /** Opens every message of the prompt that is shown, and reads its text from the page. */
 async function readPrompt(tab, count) {
   const pieces = tab.locator("#prompt-sent .run:not(.left) .piece");
@@ -189,7 +195,7 @@ test("Page: real sessions of agents", async (t) => {
     assert.equal(await tab.textContent("#headline"), `47 model calls: $${of("contextweaver").toFixed(2)} instead of $${dollars(total.cost).toFixed(2)}.`);
     await shows(tab, "#counted", new RegExp(`Trimming the oldest instead: \\$${of("newest").toFixed(2)}`));
     await shows(tab, "#counted", new RegExp(`${total.strategies[0].shown} of ${total.copied} stood in the prompt`));
-    await tab.click("#as-table > summary");
+    await openTable(tab);
     const cells = async (column) => (await tab.locator(`#as-table tbody tr td:nth-child(${column})`).allTextContents()).map((text) => figuresOf(text)[0] ?? 0);
     const [sent, repeated, rewritten, fresh] = await Promise.all([2, 3, 4, 5].map(cells));
     assert.equal(sent.length, 47);
@@ -244,7 +250,7 @@ test("Page: the tape is the control", async (t) => {
 
   await t.test("columns are linear from zero, and their parts add up", async (t) => {
     const tab = await open(t);
-    await tab.click("#as-table > summary");
+    await openTable(tab);
     const sent = (await tab.locator("#as-table tbody tr td:nth-child(2)").allTextContents()).map((text) => figuresOf(text)[0]);
     const drawn = await tab.evaluate(() =>
       [...document.querySelectorAll("#tape [data-call]")].map((column) =>
@@ -428,8 +434,7 @@ test("Page: the tape for every eye, and on paper", async (t) => {
 
   await t.test("axe finds nothing, with a table open", { skip: inFirefox && "it says the same in either browser" }, async (t) => {
     const tab = await open(t);
-    await tab.click("#as-table > summary");
-    await shows(tab, "#as-table", /Whole conversation/);
+    await openTable(tab);
     await accessible(tab);
   });
 
