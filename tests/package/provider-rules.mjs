@@ -181,7 +181,12 @@ function anthropic({ messages, system }) {
   // At most four marks of what is cached, and instructions in the conversation say something.
   const marks = JSON.stringify({ messages, system }).split('"cache_control"').length - 1;
   if (marks > 4) return `${marks} marks of what is cached`;
-  if (messages.some(({ role, content }) => role === "system" && isEmpty(content))) return "empty instructions";
+  for (const [at, { role, content }] of messages.entries()) {
+    if (role !== "system") continue;
+    if (isEmpty(content)) return "empty instructions";
+    // Behind the user, and before the model or at the end.
+    if (messages[at - 1]?.role !== "user" || (messages[at + 1] && messages[at + 1].role !== "assistant")) return `instructions at ${at}`;
+  }
   for (const [at, { role, content }] of conversation.entries()) {
     if (!["user", "assistant"].includes(role)) return `role ${role}`;
     if (role === last || (at === 0 && role !== "user")) return `message ${at} is of ${role}`;

@@ -22,6 +22,8 @@ pub struct AlternatingMessage {
     /// The fields of the message besides its parts.
     pub fields: JsonMap,
     pub parts: Vec<AlternatingPart>,
+    /// Instructions that stand behind it, as a message of their own: a format may allow them there and nowhere else.
+    pub instructions: Option<Box<AlternatingMessage>>,
 }
 
 /// A part as the provider is sent it.
@@ -86,8 +88,8 @@ pub type WriteMissingResult = fn(call: &AlternatingPart, text: &str) -> Value;
 impl AlternatingMessage {
     /// Takes the parts of a message; `write` makes the value of each, or none of an empty one.
     pub fn new(message: OutgoingMessage, mut write: impl FnMut(OutgoingPart) -> Option<AlternatingPart>) -> Self {
-        let mut alternating =
-            Self { is_user: message.role != Role::Assistant, fields: JsonMap::new(), parts: Vec::new() };
+        let mut alternating = Self::user(Vec::new());
+        alternating.is_user = message.role != Role::Assistant;
         for mut part in message.parts {
             if let Some(Value::Object(fields)) = part.message_fields.take() {
                 alternating.add_fields(fields);
@@ -95,6 +97,18 @@ impl AlternatingMessage {
             alternating.parts.extend(write(part));
         }
         alternating
+    }
+
+    fn user(parts: Vec<AlternatingPart>) -> Self {
+        Self { is_user: true, fields: JsonMap::new(), parts, instructions: None }
+    }
+
+    /// Adds instructions behind those that stand there.
+    pub fn instruct(&mut self, next: Self) {
+        match &mut self.instructions {
+            Some(before) => before.append(next, false),
+            None => self.instructions = Some(Box::new(next)),
+        }
     }
 
     /// Adds the fields of another message, where this one has none of that name.
@@ -117,6 +131,9 @@ impl AlternatingMessage {
             self.parts.extend(others);
         }
         self.parts.append(&mut next.parts);
+        if let Some(instructions) = next.instructions {
+            self.instruct(*instructions);
+        }
     }
 
     /// Puts reasoning first where the parts that stood before it are missing.
@@ -201,8 +218,7 @@ pub fn alternate_roles(
     while index < list.len() {
         let missing = missing_results(&list[index - 1], &list[index], result, warnings);
         if !missing.is_empty() && !reasons_first && !list[index].has_results() {
-            let results = AlternatingMessage { is_user: true, fields: JsonMap::new(), parts: missing };
-            list.insert(index, results);
+            list.insert(index, AlternatingMessage::user(missing));
         } else {
             let next = &mut list[index].parts;
             let results = next.iter().filter(|part| part.kind == AlternatingPartKind::ToolResult).count();
@@ -213,7 +229,7 @@ pub fn alternate_roles(
     if let Some(start) = start.filter(|_| list.first().is_some_and(|first| !first.is_user)) {
         warn_of_beginning(warnings);
         let parts = vec![AlternatingPart::made_up(start, AlternatingPartKind::Other, "", 0)];
-        list.insert(0, AlternatingMessage { is_user: true, fields: JsonMap::new(), parts });
+        list.insert(0, AlternatingMessage::user(parts));
     }
     list
 }

@@ -7,7 +7,9 @@ use super::images::Squares;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
 use super::names::plain_name;
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, warn_of_moved, warn_of_trimmed};
+use super::outgoing::{
+    OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, by_message, warn_of_moved, warn_of_trimmed,
+};
 use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
@@ -270,18 +272,43 @@ fn media_label(block: &JsonMap) -> Option<String> {
 }
 
 /// Writes messages, and `system` that stands beside them.
+///
+/// Instructions that stood among the messages stay there: behind a message of the user, the one place where the provider takes them.
+/// Others go beside the messages, as older models refuse them elsewhere.
 pub fn write(
     messages: Vec<OutgoingMessage>,
     follows: bool,
     is_steady: bool,
     warnings: &mut Warnings,
 ) -> (Vec<Value>, Option<Value>) {
-    let (mut system, mut list) = (Vec::new(), Vec::new());
-    warn_of_moved(&messages, follows, warnings);
-    for message in messages {
-        let is_system = message.role == Role::System;
-        let message = AlternatingMessage::new(message, |part| write_block(part, warnings));
-        if is_system { system.extend(message.parts) } else { list.push(message) }
+    let (mut system, mut list): (Vec<AlternatingPart>, Vec<AlternatingMessage>) = (Vec::new(), Vec::new());
+    // Instructions that wait for a message of the user to stand behind.
+    let mut waiting: Vec<AlternatingMessage> = Vec::new();
+    for message in messages.into_iter().flat_map(split_instructions) {
+        let (is_system, is_inside, is_first) = (message.role == Role::System, stands_inside(&message), list.is_empty());
+        let item = message.parts.first().map_or(0, |part| part.item);
+        let mut message = AlternatingMessage::new(message, |part| write_block(part, warnings));
+        match list.last_mut() {
+            _ if message.parts.is_empty() => {}
+            Some(before) if is_system && is_inside && before.is_user => before.instruct(message),
+            Some(_) if is_system && is_inside => waiting.push(message),
+            _ if is_system => {
+                if follows || !is_first {
+                    warn_of_moved(item, warnings);
+                }
+                system.extend(message.parts);
+            }
+            _ => {
+                if message.is_user {
+                    waiting.drain(..).for_each(|instructions| message.instruct(instructions));
+                }
+                list.push(message);
+            }
+        }
+    }
+    for instructions in waiting {
+        warn_of_moved(instructions.parts[0].item, warnings);
+        system.extend(instructions.parts);
     }
     pair_server_tools(&mut list, warnings);
     let result = |call: &AlternatingPart, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": true });
@@ -290,8 +317,27 @@ pub fn write(
     list.iter_mut().filter(|message| !message.is_user).for_each(AlternatingMessage::put_calls_last);
     let first = if is_steady { 0 } else { list.len().saturating_sub(1) };
     list[first..].iter_mut().for_each(|message| trim_end(message, warnings));
-    let messages = list.into_iter().map(write_message).collect();
+    let with_instructions = |mut message: AlternatingMessage| {
+        let instructions = message.instructions.take();
+        std::iter::once(message).chain(instructions.map(|instructions| *instructions))
+    };
+    let messages = list.into_iter().flat_map(with_instructions).map(write_message).collect();
     (messages, write_system(system))
+}
+
+/// Parts instructions by the messages that they were read from: some stood beside the conversation, some in it.
+fn split_instructions(message: OutgoingMessage) -> Vec<OutgoingMessage> {
+    if message.role != Role::System {
+        return vec![message];
+    }
+    let OutgoingMessage { role, parts, lost_reasoning } = message;
+    by_message(parts).into_iter().map(|parts| OutgoingMessage { role, parts, lost_reasoning }).collect()
+}
+
+/// Tells whether instructions stood among the messages of this format.
+fn stands_inside(message: &OutgoingMessage) -> bool {
+    let fields = message.parts.iter().find_map(|part| part.message_fields.as_ref());
+    fields.and_then(|fields| fields.get("role")).is_some_and(|role| role == "system")
 }
 
 /// Takes white space off the end of a message of the model; a last one is refused with it.

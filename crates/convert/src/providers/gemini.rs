@@ -394,9 +394,11 @@ pub fn write(
 ) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
     let mut system_fields = None;
-    warn_of_moved(&messages, follows, warnings);
     for mut message in messages {
         let is_system = message.role == Role::System;
+        if is_system && (follows || !list.is_empty()) {
+            warn_of_moved(message.parts.first().map_or(0, |part| part.item), warnings);
+        }
         if is_system && system_fields.is_none() {
             system_fields = message.parts.iter_mut().find_map(|part| part.message_fields.take());
         }

@@ -321,18 +321,10 @@ fn identifying_fields(fields: &Value) -> Value {
     Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
-/// Warns of system messages inside the conversation: the format can only place instructions beside its messages.
-///
-/// System messages at the very start cause no warning. With `follows`, earlier messages were sent already, so no
-/// message here is at the start.
-pub fn warn_of_moved(messages: &[OutgoingMessage], follows: bool, warnings: &mut Warnings) {
-    let first = if follows { Some(0) } else { messages.iter().position(|message| message.role != Role::System) };
-    let behind = messages.get(first.unwrap_or(messages.len())..).unwrap_or_default();
-    for message in behind.iter().filter(|message| message.role == Role::System) {
-        let item = message.parts.first().map_or(0, |part| part.item);
-        let message = "instructions that stand in the conversation are written beside the messages";
-        warnings.add("SYSTEM_MOVED", message, at("/items", item));
-    }
+/// Warns that instructions inside the conversation, which this item has, were written beside its messages.
+pub fn warn_of_moved(item: usize, warnings: &mut Warnings) {
+    let message = "instructions that stand in the conversation are written beside the messages";
+    warnings.add("SYSTEM_MOVED", message, at("/items", item));
 }
 
 /// Warns that white space at the end of a message was removed, because a provider refuses the message with it.

@@ -384,7 +384,10 @@ fn instructions_in_the_middle_are_named_where_they_move() {
     ]);
     for from in [Format::OpenAiChat, Format::Anthropic] {
         let items = messages_to_items(messages.clone(), from, &ReadOptions::default()).unwrap().items;
-        for (to, moved) in [(Format::Anthropic, true), (Format::Gemini, true), (Format::OpenAiChat, false)] {
+        // Where they stood in messages of Anthropic they stay: the model took them there.
+        for (to, moved) in
+            [(Format::Anthropic, from != Format::Anthropic), (Format::Gemini, true), (Format::OpenAiChat, false)]
+        {
             let written = items_to_messages(&items, to, &WriteOptions::default()).unwrap();
             let all = json!([written.messages, written.system]).to_string();
             assert!(all.contains("Be brief.") && all.contains("Now at length."), "{all}");
@@ -392,6 +395,41 @@ fn instructions_in_the_middle_are_named_where_they_move() {
             assert_eq!(codes, if moved { vec!["SYSTEM_MOVED"] } else { vec![] }, "{}", to.as_str());
         }
     }
+}
+
+/// The provider takes instructions behind a message of the user, one message of them, and nowhere else.
+#[test]
+fn instructions_among_messages_of_anthropic_stand_behind_the_user() {
+    let says = |role: &str, text: &str| json!({ "role": role, "content": text });
+    let block = |text: &str| json!({ "type": "text", "text": text });
+    let rewritten = |messages: &[Value]| {
+        let items = messages_to_items(messages.iter().cloned().collect(), Format::Anthropic, &ReadOptions::default());
+        items_to_messages(&items.unwrap().items, Format::Anthropic, &WriteOptions::default()).unwrap()
+    };
+    let call =
+        json!({ "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "ls", "input": {} }] });
+    let result =
+        json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "t1", "content": "a.txt" }] });
+    let marked = json!({ "role": "system", "content": [{ "type": "text", "text": "Now.", "cache_control": { "type": "ephemeral" } }] });
+    let kept = [says("user", "a"), says("system", "Be brief."), call, result, marked];
+    let written = rewritten(&kept);
+    assert_eq!((written.messages, written.system), (kept.to_vec(), None));
+    // Behind the model they wait for the user, as they were where nothing of the user follows.
+    let written =
+        rewritten(&[says("user", "a"), says("assistant", "b"), says("system", "Be brief."), says("user", "c")]);
+    assert_eq!(written.messages[2..], [says("user", "c"), says("system", "Be brief.")]);
+    let written = rewritten(&[says("user", "a"), says("assistant", "b"), says("system", "Be brief.")]);
+    assert_eq!((written.messages.len(), written.system), (2, Some(json!("Be brief."))));
+    // What stood between them is gone, or empty: they are one message.
+    let written = rewritten(&[
+        says("user", "a"),
+        says("system", "Be brief."),
+        says("assistant", " "),
+        says("user", "b"),
+        says("system", "Be kind."),
+    ]);
+    let both = json!({ "role": "system", "content": [block("Be brief."), block("Be kind.")] });
+    assert_eq!(written.messages, [json!({ "role": "user", "content": [block("a"), block("b")] }), both]);
 }
 
 /// Providers cut an answer at its citations: it is one text.
