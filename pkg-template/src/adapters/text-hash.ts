@@ -38,3 +38,22 @@ export class TextHash {
     return [one, other].map((half) => (half >>> 0).toString(16).padStart(8, "0")).join("");
   }
 }
+
+/** What a cache is told in a block; clients move it on from call to call. */
+const MARK = "cache_control";
+
+/**
+ * Hashes a message by what it says: without marks of a cache, and with a lone text the same as a block and as a string, as clients turn the
+ * one into the other to mark it. White space between its fields does not count.
+ */
+export function messageHash(message: unknown): string {
+  return new TextHash().add(JSON.stringify(message, said) ?? keyText(message));
+}
+
+function said(key: string, value: unknown): unknown {
+  if (key === MARK) return undefined;
+  const [block, more] = Array.isArray(value) ? (value as unknown[]) : [];
+  if (more !== undefined || typeof block !== "object" || block === null) return value;
+  const { type, text, [MARK]: _, ...others } = block as Readonly<Record<string, unknown>>;
+  return type === "text" && typeof text === "string" && Object.keys(others).length === 0 ? text : value;
+}

@@ -1,5 +1,5 @@
 // Recognises the conversation of a request: by the credential, by the session that agents name, and by hashes of its messages.
-import { TextHash } from "../adapters/text-hash.js";
+import { messageHash } from "../adapters/text-hash.js";
 import { utf8 } from "../boundary/guard.js";
 import { sha256 } from "../storage/checks.js";
 import { objectsOf } from "./dialect.js";
@@ -54,9 +54,6 @@ function sessionOf(headers: Headers, body: Fields): readonly unknown[] {
   ];
 }
 
-/** Marks of a cache, which move on from call to call. */
-const MARK = "cache_control";
-
 /** A message's hash and size, by which it is known again. */
 export interface Print {
   readonly hash: string;
@@ -73,17 +70,8 @@ export function printsOf(
   const written = texts?.length === messages.length ? texts : messages.map((message) => JSON.stringify(message));
   return written.map((text, at) => ({
     text,
-    hash: known[at]?.text === text ? known[at].hash : hashOf(text, messages[at] as object),
+    hash: known[at]?.text === text ? known[at].hash : messageHash(messages[at]),
   }));
-}
-
-function hashOf(text: string, message: object): string {
-  // Marks of a cache move on from call to call; other white space is another message only for who compares bytes.
-  const bare = JSON.stringify(
-    message,
-    text.includes(MARK) ? (key, value: unknown) => (key === MARK ? undefined : value) : undefined,
-  );
-  return new TextHash().add(bare);
 }
 
 /** The conversation that begins most alike as it was written, for {@link printsOf}. */
@@ -120,9 +108,5 @@ export function headOf(body: Fields): string {
   const names = objectsOf(tools)
     .flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool]))
     .map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
-  return new TextHash().add(
-    JSON.stringify([system ?? systemInstruction ?? null, instructions ?? null, names], (key, value: unknown) =>
-      key === MARK ? undefined : value,
-    ),
-  );
+  return messageHash([system ?? systemInstruction ?? null, instructions ?? null, names]);
 }

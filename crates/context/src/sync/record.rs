@@ -191,7 +191,14 @@ fn print_of(text: &str) -> Result<Fingerprint> {
     }
 }
 
-/// Returns what a message is known by, whatever the order of its keys.
+/// Returns the text of a list with one block of text and nothing else: clients turn the one into the other to mark it for a cache.
+fn lone_text(list: &[Value]) -> Option<&str> {
+    let [Value::Object(block)] = list else { return None };
+    let is_text = block.len() == 2 && block.get("type").is_some_and(|kind| kind == "text");
+    if is_text { block.get("text")?.as_str() } else { None }
+}
+
+/// Returns what a message is known by, whatever the order of its keys, and whether a lone text is a string or a block.
 pub fn fingerprint(message: &Value) -> Fingerprint {
     let mut hash = Hash::default();
     match message {
@@ -204,6 +211,10 @@ pub fn fingerprint(message: &Value) -> Fingerprint {
         Value::String(text) => {
             hash.number(4);
             hash.bytes(text.as_bytes());
+        }
+        Value::Array(list) if lone_text(list).is_some() => {
+            hash.number(4);
+            hash.bytes(lone_text(list).unwrap_or_default().as_bytes());
         }
         Value::Array(list) => {
             hash.number(5);
@@ -244,7 +255,13 @@ mod tests {
     fn a_message_is_known_by_what_it_says() {
         let print = |value: Value| fingerprint(&value);
         assert_eq!(print(json!({ "a": 1, "b": [2, "x"] })), print(json!({ "b": [2, "x"], "a": 1 })));
+        let block = json!({ "type": "text", "text": "x" });
+        assert_eq!(print(json!({ "content": "x" })), print(json!({ "content": [block] })));
         let different = [
+            json!({ "a": "x" }),
+            json!({ "a": [block, block] }),
+            json!({ "a": [{ "type": "text", "text": "x", "citations": null }] }),
+            json!({ "a": [{ "type": "image", "text": "x" }] }),
             json!({ "a": 1 }),
             json!({ "a": "1" }),
             json!({ "a": 1.5 }),

@@ -1,5 +1,5 @@
 // Calls of which each has the whole conversation: which conversation a call goes on with, and what of it is new.
-import { TextHash, keyText } from "../../adapters/text-hash.js";
+import { messageHash } from "../../adapters/text-hash.js";
 import type { ChatMessage, RecordedCall, SessionEvent } from "../events.js";
 
 /** Conversations that calls are compared with; the one that was idle longest ends. */
@@ -30,12 +30,6 @@ interface Open {
   instructions: string | undefined;
 }
 
-/** Hashes a message without the marks of a cache, which move on from call to call. */
-function hashOf(message: unknown): string {
-  const written = JSON.stringify(message, (key, value: unknown) => (key === "cache_control" ? undefined : value));
-  return new TextHash().add(written ?? keyText(message));
-}
-
 /** Puts calls into conversations. */
 export class Requests {
   #open: Open[] = [];
@@ -48,7 +42,7 @@ export class Requests {
 
   /** The events of one more call. What cannot be converted is thrown, and nothing has changed then. */
   take(request: Request): readonly SessionEvent[] {
-    const hashes = request.messages.map(hashOf);
+    const hashes = request.messages.map(messageHash);
     const found = this.#find(hashes, request);
     const events: SessionEvent[] = [];
     const open = found?.open ?? this.#begin(request);
