@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { project } from "./harness.mjs";
 import { scriptedProvider } from "./proxy-provider.mjs";
 import { Agent, result } from "./proxy-reader.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
 
 const folder = await project("proxy-conversations", { "entry.mjs": `export * from "contextweaver/proxy";` });
 const { proxy } = await import(pathToFileURL(join(folder, "entry.mjs")));
@@ -118,6 +119,34 @@ test("Proxy: an edited message and one that was taken back are never sent again;
   assert.deepEqual(JSON.parse(anew.sent).messages, compacted);
   // The one before goes on where it was.
   assert.ok(shortened(await agent.step()));
+  handler.free();
+});
+
+test("Proxy: reminders of instructions, and texts that are marked for the cache in one call alone, cut no prompt", async () => {
+  const { ask, handler, sent } = setting();
+  const agent = new Agent("agent", ask);
+  const reminder = { role: "system", content: "Remember to keep the list of tasks up to date." };
+  const cuts = [];
+  for (let step = 0; step < 16; step += 1) {
+    // Twice the same words, behind the user, and a question whose text is a block as long as it is the newest.
+    if (step === 9 || step === 12) agent.messages = [...agent.messages, reminder];
+    if (step === 10) agent.messages = [...agent.messages, { role: "assistant", content: "Half of it is read." }, { role: "user", content: "And the rest?" }];
+    const { messages } = agent;
+    if (step === 10)
+      agent.messages = messages.with(-1, {
+        role: "user",
+        content: [{ type: "text", text: "And the rest?", cache_control: { type: "ephemeral" } }],
+      });
+    const { status } = await agent.step();
+    if (step === 10) agent.messages = [...messages, ...agent.messages.slice(messages.length)];
+    cuts.push(/cut=(\w+)/.exec(status)?.[1]);
+    const { messages: last, system } = sent.at(-1).body;
+    assert.equal(PROVIDER_RULES.anthropic({ messages: last, system }), undefined);
+    assert.ok(!JSON.stringify(system).includes("list of tasks"));
+    const reminders = last.filter(({ role }) => role === "system").map(({ content }) => content);
+    assert.ok(step < 9 || JSON.stringify(reminders).includes("list of tasks"), `call ${step}: ${JSON.stringify(reminders)}`);
+  }
+  assert.deepEqual([...new Set(cuts)], [undefined, "full"], `${cuts}`);
   handler.free();
 });
 

@@ -73,7 +73,8 @@ pub fn enter(
     let first = closed.candidates.iter().map(|candidate| candidate.unit).min().unwrap_or(0);
     closed.candidates.iter_mut().for_each(|candidate| candidate.unit -= first);
     let mut state = BuildState::new(sources, request, renderer, &closed);
-    sensitivity(&mut state, &closed, &resolve_pins(sources.events, request)?)?;
+    let pins = resolve_pins(sources.events, request)?;
+    sensitivity(&mut state, &closed, &pins)?;
     firewall(&mut state);
     let needs_terms = state.rows.iter().any(|row| sources.index.entry(row.at).is_summarised());
     // Words to look for are needed where something may be shown in part alone.
@@ -82,7 +83,8 @@ pub fn enter(
     for (index, row) in state.rows.iter().enumerate() {
         let item = &items[row.at];
         new.has_turn |= item.kind == ItemKind::UserTurn;
-        if row.redacted.is_none() && !row.stub && is_said(sources, running, &new.sections, row.at) {
+        let is_asked = pins.contains(&row.at);
+        if row.redacted.is_none() && !row.stub && !is_asked && is_said(sources, running, &new.sections, row.at) {
             let tokens = sources.index.entry(row.at).part_quarters / 4;
             new.left.push(LeftItem { at: row.at, stage: Stage::Dedup, reason: DropReason::Dedup, tokens });
             continue;
