@@ -6,7 +6,8 @@
 //! - A cut that nothing forces is made where the steps to come are expected to pay it back.
 //! - A cut that the budget forces leaves so little that the session, if it ended with this step, costs at most
 //!   [`MOST_COST`] times what it costs without us (the whole conversation in each step). It never leaves less than
-//!   [`LEAST_DEPTH`].
+//!   [`LEAST_DEPTH`], nor less than [`BESIDE_KEPT`] times what must stay: an agent with 20,000 tokens of tools has
+//!   nothing to pay with, and a digest of each earlier step costs little beside them.
 
 use super::account::Account;
 use super::prices::PriceModel;
@@ -62,8 +63,8 @@ impl CutDepth {
     /// Returns the tokens that a cut leaves of so much room; `kept` of these must stay.
     pub fn of(self, room: u64, kept: u64) -> u64 {
         let (room, kept) = (room as f64, kept as f64);
-        let left = (self.share * room + OVERHEAD_TOKENS).max(BESIDE_KEPT * kept).min(self.most);
-        left.max(self.least).max(kept).min(room) as u64
+        let left = (self.share * room + OVERHEAD_TOKENS).min(self.most);
+        left.max(BESIDE_KEPT * kept).max(self.least).min(room) as u64
     }
 }
 
@@ -146,5 +147,19 @@ impl CutScale<'_> {
             least: self.least(),
             most: keep,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_must_stay_does_not_stand_alone_whatever_a_cut_costs() {
+        let cut = CutDepth { share: 0.3, least: 0.0, most: 1_500.0 };
+        assert_eq!(cut.of(12_800, 4_900), 6_125);
+        assert_eq!(cut.of(12_800, 1_000), 1_500);
+        assert_eq!(cut.of(5_000, 4_900), 5_000);
+        assert_eq!(CutDepth::ALL.of(12_800, 100), 12_800);
     }
 }
