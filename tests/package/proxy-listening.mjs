@@ -1,5 +1,7 @@
 // A scripted provider as a server on this machine, for programs.
 import { createServer } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import { scriptedProvider } from "./proxy-provider.mjs";
 
 /** A provider that listens: what it was sent, and its address. */
@@ -15,12 +17,9 @@ export async function listening(t, next, extra = () => undefined) {
     });
     const response = extra(incoming) ?? (await provider.answer(request));
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-    try {
-      for await (const part of response.body ?? []) outgoing.write(part);
-      outgoing.end();
-    } catch {
-      outgoing.destroy();
-    }
+    // A client that hangs up cancels the answer.
+    if (response.body) await pipeline(Readable.fromWeb(response.body), outgoing).catch(() => outgoing.destroy());
+    else outgoing.end();
   });
   await new Promise((done) => server.listen(0, "127.0.0.1", done));
   t.after(() => (server.closeAllConnections(), server.close()));

@@ -54,7 +54,15 @@ const itemsOf = ({ text = "", calls = [], thinking }, id) => [
   ...calls.map((call) =>
     call.custom !== undefined
       ? { type: "custom_tool_call", id: `ct_${call.id}`, call_id: call.id, name: call.name, input: call.custom, status: "completed" }
-      : { type: "function_call", id: `fc_${call.id}`, call_id: call.id, name: call.name, arguments: JSON.stringify(call.input), status: "completed" },
+      : {
+          type: "function_call",
+          id: `fc_${call.id}`,
+          call_id: call.id,
+          name: call.name,
+          arguments: JSON.stringify(call.input),
+          status: "completed",
+          ...(call.namespace && { namespace: call.namespace }),
+        },
   ),
 ];
 
@@ -179,7 +187,7 @@ function messageEvents(said, id, model) {
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
 }
 
-const contentOf = ({ text = "", calls = [], thinking }, id, modelVersion) => ({
+const contentOf = ({ text = "", calls = [], thinking, isSigned = thinking !== undefined }, id, modelVersion) => ({
   candidates: [
     {
       index: 0,
@@ -189,7 +197,7 @@ const contentOf = ({ text = "", calls = [], thinking }, id, modelVersion) => ({
         parts: [
           ...(thinking ? [{ text: thinking, thought: true }] : []),
           ...(text === "" ? [] : [{ text }]),
-          ...calls.map((call, at) => ({ functionCall: { name: call.name, args: call.input }, ...(at === 0 && thinking && { thoughtSignature: `SIG-${id}` }) })),
+          ...calls.map((call, at) => ({ functionCall: { name: call.name, args: call.input }, ...(at === 0 && isSigned && { thoughtSignature: `SIG-${id}` }) })),
         ],
       },
     },

@@ -1,0 +1,149 @@
+// Agents from npm as their users start them, in the folder that CONTEXTWEAVER_TEST_AGENTS names: how each is asked, resumed and found
+// its provider, how its model calls a shell and helpers, and what it has recorded.
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { has, run, temporaryFolder } from "./harness.mjs";
+
+const FOLDER = process.env.CONTEXTWEAVER_TEST_AGENTS;
+const MODULES = FOLDER && join(FOLDER, "node_modules");
+/** What every agent is given for a key. */
+export const KEY = "none-to-be-told-of";
+const NOT_CHECKED = "--dangerously-bypass-approvals-and-sandbox";
+
+const parsed = async (path) =>
+  (await readFile(path, "utf8"))
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+/** The files below a folder that end so, by name. */
+async function filesOf(folder, end) {
+  const found = existsSync(folder) ? await readdir(folder, { recursive: true }) : [];
+  return found
+    .filter((name) => name.endsWith(end))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/**
+ * `format` is of PROVIDER_RULES. `flag`: the option of `contextweaver run` that names the provider; `direct`: arguments and environment that
+ * lead to it without. `room`: tokens that its instructions and tools take. `shell` and `helper` are calls of its own tools, `mcp` one of a
+ * server's. `recorded`: its conversations, each a list of records of what was said.
+ */
+export const AGENTS = {
+  "claude-code": {
+    package: "@anthropic-ai/claude-code",
+    room: 21_500,
+    file: "@anthropic-ai/claude-code-linux-x64/claude",
+    format: "anthropic",
+    flag: "--anthropic",
+    ask: (task) => ["-p", task, "--allowedTools", "Bash,mcp__contextweaver"],
+    resume: (task) => ["-c", "-p", task, "--allowedTools", "Bash,mcp__contextweaver"],
+    env: { ANTHROPIC_API_KEY: KEY, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
+    direct: (address) => ({ env: { ANTHROPIC_BASE_URL: address } }),
+    shell: (command) => ({ name: "Bash", input: { command, description: "reads it" } }),
+    helper: (prompt) => ({ name: "Agent", input: { description: "a part of it", prompt, subagent_type: "general-purpose" } }),
+    mcp: (name, input) => ({ name: `mcp__contextweaver__${name}`, input }),
+    async recorded({ home }) {
+      const files = await filesOf(join(home, ".claude/projects"), ".jsonl");
+      const lists = await Promise.all(files.map(parsed));
+      return lists.map((list) => list.flatMap(({ type, message }) => (type === "user" || type === "assistant" ? [[type, message.content]] : [])));
+    },
+  },
+  opencode: {
+    package: "opencode-ai",
+    room: 7_500,
+    file: "opencode-linux-x64/bin/opencode",
+    format: "openai-responses",
+    flag: "--openai",
+    ask: (task) => ["run", "-m", "openai/gpt-5", task],
+    resume: (task) => ["run", "-c", "-m", "openai/gpt-5", task],
+    env: { OPENAI_API_KEY: KEY, OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
+    direct: (address) => ({ env: { OPENCODE_CONFIG_CONTENT: JSON.stringify({ provider: { openai: { options: { baseURL: `${address}/v1` } } } }) } }),
+    shell: (command) => ({ name: "bash", input: { command, description: "reads it" } }),
+    helper: (prompt) => ({ name: "task", input: { description: "a part of it", prompt, subagent_type: "general" } }),
+    mcp: (name, input) => ({ name: `contextweaver_${name}`, input }),
+    async recorded({ program, home, cwd, env }) {
+      const { stdout } = await run(program, ["session", "list", "--format", "json"], { cwd, env });
+      const lists = [];
+      for (const { id } of JSON.parse(stdout)) lists.push(JSON.parse((await run(program, ["export", id], { cwd, env })).stdout).messages);
+      return lists.map((list) => list.flatMap(({ info, parts }) => parts.map((part) => [info.role, part])));
+    },
+  },
+  "gemini-cli": {
+    package: "@google/gemini-cli",
+    room: 13_000,
+    file: ".bin/gemini",
+    format: "gemini",
+    flag: "--gemini",
+    settings: [".gemini/settings.json", { security: { auth: { selectedType: "gemini-api-key" } } }],
+    ask: (task) => ["-y", "-m", "gemini-2.5-pro", "-p", task],
+    resume: (task) => ["-y", "-m", "gemini-2.5-pro", "-r", "latest", "-p", task],
+    env: { GEMINI_API_KEY: KEY, GEMINI_CLI_TRUST_WORKSPACE: "true" },
+    direct: (address) => ({ env: { GOOGLE_GEMINI_BASE_URL: address } }),
+    shell: (command) => ({ name: "run_shell_command", input: { command } }),
+    helper: (prompt) => ({ name: "invoke_agent", input: { agent_name: "generalist", prompt } }),
+    mcp: (name, input) => ({ name: `mcp_contextweaver_${name}`, input }),
+    async recorded({ home }) {
+      const files = await filesOf(join(home, ".gemini/tmp"), ".jsonl");
+      const lists = await Promise.all(files.map(parsed));
+      // A message is written again when its calls have results, and all of them when a session is resumed.
+      return lists.map((list) => {
+        const messages = new Map(list.filter(({ id, type }) => id && type).map(({ id, ...message }) => [id, message]));
+        return [...messages.values()].map(({ type, content, toolCalls = [] }) => [
+          type,
+          content,
+          toolCalls.map(({ name, args, result }) => [name, args, result]),
+        ]);
+      });
+    },
+  },
+  codex: {
+    package: "@openai/codex",
+    room: 16_500,
+    file: ".bin/codex",
+    format: "openai-responses",
+    flag: "--openai",
+    ask: (task) => ["exec", "--skip-git-repo-check", NOT_CHECKED, "--dangerously-bypass-hook-trust", task],
+    resume: (task) => ["exec", "--skip-git-repo-check", NOT_CHECKED, "resume", "--last", task],
+    env: { OPENAI_API_KEY: KEY },
+    direct: (address) => ({
+      args: ['name="x"', `base_url="${address}/v1"`, 'wire_api="responses"', 'env_key="OPENAI_API_KEY"']
+        .map((setting) => `model_providers.x.${setting}`)
+        .concat('model_provider="x"')
+        .flatMap((setting) => ["-c", setting]),
+    }),
+    shell: (command) => ({ name: "exec", custom: `text((await tools.exec_command({ cmd: ${JSON.stringify(command)}, yield_time_ms: 20000 })).output);` }),
+    helper: (message, name) => ({ name: "spawn_agent", namespace: "collaboration", input: { message, task_name: name, fork_turns: "none" } }),
+    wait: { name: "wait_agent", namespace: "collaboration", input: { timeout_ms: 20_000 } },
+    mcp: (name, input) => ({ name: "exec", custom: `text(JSON.stringify(await tools.mcp__contextweaver__${name}(${JSON.stringify(input)})));` }),
+    async recorded({ home }) {
+      const files = await filesOf(join(home, ".codex/sessions"), ".jsonl");
+      const lists = await Promise.all(files.map(parsed));
+      // How often it waits for its helpers is a matter of time.
+      const isWait = ({ call_id: id = "" }) => id.startsWith("wait_");
+      return lists.map((list) => list.flatMap(({ type, payload }) => (type === "response_item" && !isWait(payload) ? [payload] : [])));
+    },
+  },
+};
+
+/**
+ * An agent with a home and a project of its own: `program`, `cwd`, `env`, `home`, and the arguments that lead to the provider at `address`
+ * without us. Undefined, and the test skipped, where the agent is not installed.
+ */
+export async function installed(t, name) {
+  const agent = AGENTS[name];
+  const program = MODULES && join(MODULES, agent.file);
+  const missing = `CONTEXTWEAVER_TEST_AGENTS names no folder with ${agent.package} (npm install --ignore-scripts ${agent.package})`;
+  if (!has(t, program && existsSync(program), { missing, optional: true })) return undefined;
+  const home = await temporaryFolder("agent");
+  const cwd = join(home, "project");
+  await mkdir(join(home, ".codex"), { recursive: true });
+  await mkdir(cwd, { recursive: true });
+  if (agent.settings) {
+    await mkdir(join(home, agent.settings[0], ".."), { recursive: true });
+    await writeFile(join(home, agent.settings[0]), JSON.stringify(agent.settings[1]));
+  }
+  return { ...agent, program, home, cwd, env: { HOME: home, PWD: cwd, CODEX_HOME: join(home, ".codex"), ...agent.env } };
+}
