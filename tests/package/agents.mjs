@@ -67,7 +67,12 @@ export const AGENTS = {
     async recorded({ program, home, cwd, env }) {
       const { stdout } = await run(program, ["session", "list", "--format", "json"], { cwd, env });
       const lists = [];
-      for (const { id } of JSON.parse(stdout)) lists.push(JSON.parse((await run(program, ["export", id], { cwd, env })).stdout).messages);
+      for (const { id } of JSON.parse(stdout)) {
+        // To a file: it ends before a pipe has taken all.
+        const file = join(home, `${id}.json`);
+        await run("sh", ["-c", '"$0" export "$1" > "$2"', program, id, file], { cwd, env });
+        lists.push(JSON.parse(await readFile(file, "utf8")).messages);
+      }
       return lists.map((list) => list.flatMap(({ info, parts }) => parts.map((part) => [info.role, part])));
     },
   },

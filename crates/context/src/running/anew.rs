@@ -157,12 +157,14 @@ impl RunningRequest<'_> {
         let standing = anew.base.into_iter().flat_map(|base| &base.sections).chain(&anew.new.sections);
         let sections: Vec<&RunningSection> = standing.filter(|section| !section.recalled).collect();
         let kind = |place: usize| items[sections[place].at].kind;
-        // Results with their calls, or what was said last.
-        let mut newest = sections.len().saturating_sub(1);
-        while newest > 0 && kind(newest) == ItemKind::ToolResult {
-            newest -= 1;
-        }
         let is_said = |place: usize| matches!(kind(place), ItemKind::ToolCall | ItemKind::AgentMsg);
+        // What the model has not answered yet: results with their calls and what stands behind them, or what was said last.
+        let unanswered = (0..sections.len()).rev().find(|place| is_said(*place)).map_or(0, |place| place + 1);
+        let fresh = sections.len() - anew.new.sections.len().min(sections.len());
+        let has_results = (unanswered.max(fresh)..sections.len()).any(|place| kind(place) == ItemKind::ToolResult);
+        let is_last = |place: &usize| kind(*place) != ItemKind::Policy;
+        let last = (0..sections.len()).rev().find(is_last).unwrap_or(sections.len().saturating_sub(1));
+        let mut newest = if has_results { unanswered.saturating_sub(1) } else { last };
         while newest > 0 && kind(newest) == ItemKind::ToolCall && is_said(newest - 1) {
             newest -= 1;
         }

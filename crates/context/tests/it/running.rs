@@ -702,6 +702,40 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
     }
 }
 
+/// What stands behind a result that the model has not answered yet, instructions or a word of the user, does not take its place.
+#[test]
+fn a_cut_keeps_the_result_that_was_just_read_under_what_stands_behind_it() {
+    for (format, behind) in [(Format::Anthropic, "system"), (Format::Anthropic, "user"), (Format::OpenAiChat, "system")]
+    {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let mut all = vec![json!({ "role": "user", "content": "Read the files." })];
+        let mut cuts = 0;
+        for step in 0..30 {
+            let (id, read) = (format!("call_{step}"), words(300, 50 + step));
+            if format == Format::Anthropic {
+                let call = json!({ "type": "tool_use", "id": id, "name": "read", "input": {} });
+                let result = json!({ "type": "tool_result", "tool_use_id": id, "content": read });
+                all.push(json!({ "role": "assistant", "content": [call] }));
+                all.push(json!({ "role": "user", "content": [result] }));
+            } else {
+                let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
+                all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+                all.push(json!({ "role": "tool", "tool_call_id": id, "content": read }));
+            }
+            all.push(json!({ "role": behind, "content": format!("Reminder {step}: keep to the plan.") }));
+            manager.sync_messages(Conversation::new(format, all.clone())).unwrap().done().unwrap();
+            let sent = messages(&mut manager, &loop_of(6_000), format).unwrap();
+            if matches!(sent.step.unwrap().cut, Some(CutReason::Full | CutReason::Pays)) {
+                cuts += 1;
+                let text = json!(sent.written.messages).to_string();
+                let written = json!(read).to_string();
+                assert!(text.contains(written.trim_matches('"')), "step {step}, {behind}: {text}");
+            }
+        }
+        assert!(cuts >= 2, "{cuts} cuts");
+    }
+}
+
 /// A cut shows every call, however much results could say, and names what left: the agent must know what it has read.
 #[test]
 fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
