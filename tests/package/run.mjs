@@ -3,11 +3,12 @@
 //   node tests/package/run.mjs <folder of logs> <file of the counts> [name ...]
 //
 // It tells the time of each file and what failed, and writes the counts as JSON: {passed, failed, skipped: ["name: reason"]}.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const END = ".test.mjs";
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -46,6 +47,18 @@ const left = IS_LONG ? [] : OF_LONG_RUNS;
 const waiting = (names.length > 0 ? names : all.filter((name) => !left.includes(name))).sort((one, other) => rank(one) - rank(other));
 const running = new Set();
 const total = { passed: 0, failed: 0, skipped: [] };
+
+/** Installs the tarball as users do, once: every project of the tests has the files of this folder. */
+async function install() {
+  const { CONTEXTWEAVER_TEST_PROJECTS: projects, CONTEXTWEAVER_TEST_TARBALL: tarball } = process.env;
+  const place = join(projects, "installed");
+  await rm(place, { recursive: true, force: true });
+  await mkdir(place, { recursive: true });
+  await writeFile(join(place, "package.json"), JSON.stringify({ name: "installed", private: true }));
+  const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+  await promisify(execFile)("npm", ["install", ...options, tarball], { cwd: place });
+  process.env.CONTEXTWEAVER_TEST_INSTALLED = place;
+}
 
 /** Ends a process with those that it started. */
 function kill(child) {
@@ -94,6 +107,7 @@ async function run(name) {
 }
 
 await mkdir(logs, { recursive: true });
+await install();
 for (const name of names.length > 0 ? [] : left) {
   const reason = `${name}: the same as in Chromium, with --long`;
   total.skipped.push(reason);
