@@ -5,7 +5,8 @@
 // It tells the time of each file and what failed, and writes the counts as JSON: {passed, failed, skipped: ["name: reason"]}.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -51,9 +52,10 @@ const total = { passed: 0, failed: 0, skipped: [] };
 /** Installs the tarball as users do, once: every project of the tests has the files of this folder. */
 async function install() {
   const { CONTEXTWEAVER_TEST_PROJECTS: projects, CONTEXTWEAVER_TEST_TARBALL: tarball } = process.env;
-  const place = join(projects, "installed");
-  await rm(place, { recursive: true, force: true });
-  await mkdir(place, { recursive: true });
+  await mkdir(projects, { recursive: true });
+  // Another run may be under way.
+  const place = await mkdtemp(join(projects, "installed-"));
+  process.on("exit", () => rmSync(place, { recursive: true, force: true }));
   await writeFile(join(place, "package.json"), JSON.stringify({ name: "installed", private: true }));
   const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
   await promisify(execFile)("npm", ["install", ...options, tarball], { cwd: place });
