@@ -20,23 +20,31 @@ const IS_LONG = process.env.CONTEXTWEAVER_TEST_LONG === "1";
 /** Milliseconds after which a file hangs. */
 const LIMIT = IS_LONG ? 3_600_000 : 600_000;
 /** Files that ask again what others ask of Chromium. One file of the page in Firefox shows that it runs there. */
-const OF_LONG_RUNS = ["page-firefox", "page-firefox-mcp", "page-firefox-story", "page-firefox-tools"];
+const OF_LONG_RUNS = ["page-firefox", "page-firefox-mcp", "page-firefox-session", "page-firefox-story", "page-firefox-tools"];
 /** Files that take minutes begin first, so that none runs alone at the end. */
 const LONGEST = [
+  ...OF_LONG_RUNS,
   "message-oracles",
   "message-oracles-sdks",
-  ...OF_LONG_RUNS,
-  "gateway",
-  "proxy",
-  "proxy-stored",
-  "storage-attack",
-  "gateway-inspector",
-  "audit",
-  "hook",
-  "inspect",
-  "cli",
+  "gateway-conformance",
   "random-logs",
-  "quality-report",
+  "service-worker-long",
+  "chromium",
+  "gateway-faults",
+  "page-session",
+  "page-story",
+  "page-large",
+  "page-looks",
+  "runtimes",
+  "readme",
+  "page",
+  "docs-site",
+  "gateway-results",
+  "storage",
+  "node",
+  "api",
+  "audit",
+  "bundlers",
 ];
 
 const all = (await readdir(folder))
