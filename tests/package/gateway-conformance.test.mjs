@@ -1,5 +1,6 @@
-// The conformance suite through the gateway: what passes directly passes through it, and the rest is named with its reason. Compares
-// docs/gateway-conformance.md, or writes it with CONTEXTWEAVER_UPDATE=1.
+// The official conformance suite, directly and through the gateway: the server that the gateway is tested with passes it, the client
+// that plays the suite's clients does, what passes directly passes through the gateway, and the rest is named with its reason.
+// Compares docs/gateway-conformance.md, or writes it with CONTEXTWEAVER_UPDATE=1.
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -37,6 +38,15 @@ test("the conformance suite is installed", (t) => void has(t, suites.length > 0,
 
 const pairs = { server: [], legacy: [], client: [] };
 
+/** Directly, each result must be what is expected of it: passed, or not passed for a reason that is known. */
+function judgeDirect(t, results, passes) {
+  for (const result of results) {
+    const reason = reasonFor(result);
+    assert.equal(passes(result), reason === undefined, `${result.scenario} at ${result.revision}: ${reason ?? ""}\n${JSON.stringify(result, undefined, 1)}`);
+  }
+  t.diagnostic(`${results.length} scenarios at ${new Set(results.map(({ revision }) => revision)).size} revisions`);
+}
+
 /** Less passed where a reason is known, and nowhere else. */
 function judge(compared, reasons = throughFor) {
   for (const pair of compared) {
@@ -46,17 +56,19 @@ function judge(compared, reasons = throughFor) {
 }
 
 for (const suite of suites) {
-  test(`the server scenarios of ${suite.version} pass through the gateway, whatever era the server is of`, async (t) => {
+  test(`the server scenarios of ${suite.version} pass directly, with every check, and through the gateway, whatever era the server is of`, async (t) => {
     const [both, legacy] = [await listen(conformanceHandler()), await listen(conformanceHandler({ era: "legacy" }))];
     t.after(() => Promise.all([both.close(), legacy.close()]));
     const direct = await serverResults(suite, both.url);
+    judgeDirect(t, direct, ({ status, skipped }) => status === "pass" && skipped.length === 0);
     // With a server of both eras the gateway speaks 2026-07-28.
     pairs.server.push(...judge(compare(direct, await serverResultsThroughGateway(suite, both.url))));
     pairs.legacy.push(...judge(compare(direct, await serverResultsThroughGateway(suite, legacy.url)), legacyFor));
   });
 
-  test(`the client scenarios of ${suite.version} pass through the gateway`, async () => {
+  test(`the client scenarios of ${suite.version} pass directly and through the gateway`, async (t) => {
     const direct = await clientResults(suite, (one) => playScenario(one, connectDirectly));
+    judgeDirect(t, direct, ({ status }) => status === "pass");
     pairs.client.push(...judge(compare(direct, await clientResultsThroughGateway(suite, playScenario))));
   });
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { cp, link, mkdir, mkdtemp, readFile, readdir, readlink, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -149,18 +149,28 @@ export function run(program, args, { cwd = root, env = {}, check = true, input, 
   });
 }
 
+/** Makes a folder with the files of another one, which are not copied: nobody may write to them. */
+async function linkFolder(from, to) {
+  await mkdir(to, { recursive: true });
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkFolder(source, target);
+    else if (entry.isSymbolicLink()) await symlink(await readlink(source), target);
+    else await link(source, target);
+  }
+}
+
 /**
- * Makes a throw-away project with the package installed from its tarball and the shared cases beside it.
- * `files` maps names to contents, `also` names modules from here. Returns its folder.
+ * Makes a throw-away project with the package as npm installs it from its tarball, which `run.mjs` does once, and the shared cases
+ * beside it. `files` maps names to contents, `also` names modules from here. Returns its folder.
  */
 export async function project(name, files = {}, { type = "module", also = [] } = {}) {
   const folder = join(resolve(required("PROJECTS")), basename(process.argv[1] ?? "", ".test.mjs"), name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, "package.json"), JSON.stringify({ name, private: true, type }));
-  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", tarball], {
-    cwd: folder,
-  });
+  const dependencies = { [manifest.name]: `file:${tarball}` };
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name, private: true, type, dependencies }));
+  await linkFolder(join(required("INSTALLED"), "node_modules"), join(folder, "node_modules"));
   for (const file of await modulesOf(["cases.mjs", "assert.mjs", ...also])) await cp(join(here, file), join(folder, file));
   await writeFile(join(folder, MADE), await recordedCases("tool-call-context"));
   for (const [file, text] of Object.entries(files)) {

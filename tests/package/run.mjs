@@ -3,11 +3,13 @@
 //   node tests/package/run.mjs <folder of logs> <file of the counts> [name ...]
 //
 // It tells the time of each file and what failed, and writes the counts as JSON: {passed, failed, skipped: ["name: reason"]}.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 const END = ".test.mjs";
 const folder = dirname(fileURLToPath(import.meta.url));
@@ -18,23 +20,31 @@ const IS_LONG = process.env.CONTEXTWEAVER_TEST_LONG === "1";
 /** Milliseconds after which a file hangs. */
 const LIMIT = IS_LONG ? 3_600_000 : 600_000;
 /** Files that ask again what others ask of Chromium. One file of the page in Firefox shows that it runs there. */
-const OF_LONG_RUNS = ["page-firefox", "page-firefox-mcp", "page-firefox-story", "page-firefox-tools"];
+const OF_LONG_RUNS = ["page-firefox", "page-firefox-mcp", "page-firefox-session", "page-firefox-story", "page-firefox-tools"];
 /** Files that take minutes begin first, so that none runs alone at the end. */
 const LONGEST = [
+  ...OF_LONG_RUNS,
   "message-oracles",
   "message-oracles-sdks",
-  ...OF_LONG_RUNS,
-  "gateway",
-  "proxy",
-  "proxy-stored",
-  "storage-attack",
-  "gateway-inspector",
-  "audit",
-  "hook",
-  "inspect",
-  "cli",
+  "gateway-conformance",
   "random-logs",
-  "quality-report",
+  "service-worker-long",
+  "chromium",
+  "gateway-faults",
+  "page-session",
+  "page-story",
+  "page-large",
+  "page-looks",
+  "runtimes",
+  "readme",
+  "page",
+  "docs-site",
+  "gateway-results",
+  "storage",
+  "node",
+  "api",
+  "audit",
+  "bundlers",
 ];
 
 const all = (await readdir(folder))
@@ -46,6 +56,19 @@ const left = IS_LONG ? [] : OF_LONG_RUNS;
 const waiting = (names.length > 0 ? names : all.filter((name) => !left.includes(name))).sort((one, other) => rank(one) - rank(other));
 const running = new Set();
 const total = { passed: 0, failed: 0, skipped: [] };
+
+/** Installs the tarball as users do, once: every project of the tests has the files of this folder. */
+async function install() {
+  const { CONTEXTWEAVER_TEST_PROJECTS: projects, CONTEXTWEAVER_TEST_TARBALL: tarball } = process.env;
+  await mkdir(projects, { recursive: true });
+  // Another run may be under way.
+  const place = await mkdtemp(join(projects, "installed-"));
+  process.on("exit", () => rmSync(place, { recursive: true, force: true }));
+  await writeFile(join(place, "package.json"), JSON.stringify({ name: "installed", private: true }));
+  const options = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock"];
+  await promisify(execFile)("npm", ["install", ...options, tarball], { cwd: place });
+  process.env.CONTEXTWEAVER_TEST_INSTALLED = place;
+}
 
 /** Ends a process with those that it started. */
 function kill(child) {
@@ -94,6 +117,7 @@ async function run(name) {
 }
 
 await mkdir(logs, { recursive: true });
+await install();
 for (const name of names.length > 0 ? [] : left) {
   const reason = `${name}: the same as in Chromium, with --long`;
   total.skipped.push(reason);

@@ -463,12 +463,12 @@ function summary(world, told, more) {
 describe("sessions in Durable Objects", { concurrency: 2 }, () => {
   test("long sessions lose nothing, whatever fails", async (t) => {
     if (!has(t, installed, { missing })) return;
-    const [sessions, events] = [long ? 200 : 10, 20_000];
+    const [sessions, events] = long ? [200, 20_000] : [5, 10_000];
     const began = performance.now();
     const world = await new World().start(t);
     const chances = long
       ? { build: 0.07, drilldown: 0.07, evict: 0.01, check: 0.003, fault: 0.25, late: 0.015, reads: 5 }
-      : { build: 0.05, drilldown: 0.06, evict: 0.006, check: 0, fault: 0.25, late: 0.005, reads: 3 };
+      : { build: 0.05, drilldown: 0.06, evict: 0.02, check: 0, fault: 0.25, late: 0.01, reads: 3 };
     let played = 0;
     let restartAt = 0;
     const step = (sessions * events) / (long ? 24 : 3);
@@ -534,7 +534,7 @@ describe("sessions in Durable Objects", { concurrency: 2 }, () => {
 
   test("many sessions of several tenants side by side are each like one alone", async (t) => {
     if (!has(t, installed, { missing })) return;
-    const sessions = long ? 1_000 : 50;
+    const sessions = long ? 1_000 : 24;
     const world = await new World().start(t);
     const chances = { build: 0.4, drilldown: 0.3, evict: 0.05, check: 0.03, fault: 0.03, late: 0, reads: 1 };
     // The same ids in every tenant.

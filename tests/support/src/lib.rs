@@ -10,17 +10,33 @@ use proptest::test_runner::{Config, RngSeed};
 
 pub mod schemas;
 
-/// Random cases of an ordinary property in a normal run. `PROPTEST_CASES` sets another number, and the properties that
-/// run fewer or more cases keep their ratio to it.
+/// Random cases of an ordinary property, by which those that run fewer or more are scaled.
 pub const NORMAL_CASES: u32 = 2_000;
+
+/// Random cases of an ordinary property where nobody asks for another number. `CONTEXTWEAVER_CASES` does, and the properties that
+/// run fewer or more cases keep their ratio to it. With `PROPTEST_CASES` proptest itself sets one number for all.
+const USUAL_CASES: u32 = 500;
+
+/// Fewest cases that a property runs where nobody asks, unless it never runs as many.
+const FEWEST_CASES: u32 = 100;
 
 /// The file that skips are written to; `cargo xtask test` names one and counts its lines.
 pub const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
 
-/// Returns how many random cases a test runs that in a normal run has `normal` of them.
+/// The variable that asks for a number of cases. It is not that of proptest, which overrides the settings of each property with it.
+const CASES: &str = "CONTEXTWEAVER_CASES";
+
+/// That of proptest, for cases that are drawn without it.
+const PROPTEST: &str = "PROPTEST_CASES";
+
+/// Returns how many random cases a test runs that has `normal` where an ordinary one has [`NORMAL_CASES`].
 pub fn cases(normal: u32) -> u32 {
-    let asked = env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
-    scaled(normal, asked.unwrap_or(NORMAL_CASES))
+    let asked = [CASES, PROPTEST].iter().find_map(|name| env::var(name).ok()?.parse().ok());
+    asked.map_or_else(|| usual(normal), |asked| scaled(normal, asked))
+}
+
+fn usual(normal: u32) -> u32 {
+    scaled(normal, USUAL_CASES).max(normal.min(FEWEST_CASES))
 }
 
 fn scaled(normal: u32, asked: u32) -> u32 {
@@ -32,11 +48,11 @@ fn scaled(normal: u32, asked: u32) -> u32 {
 const SEED: u64 = 0x5eed;
 
 /// Returns the settings of a property with [`cases`]. A normal run draws the same cases each time, so that a commit that
-/// passed still passes; runs of another number (`PROPTEST_CASES`, so `--quick` and `--long`) draw new ones, unless
-/// `PROPTEST_RNG_SEED` says which. What fails is kept as a test of its own, not in a file of seeds.
+/// passed still passes; runs of another number (so `--quick` and `--long`) draw new ones, unless `PROPTEST_RNG_SEED` says
+/// which. What fails is kept as a test of its own, not in a file of seeds.
 pub fn property(normal: u32) -> Config {
     let mut config = Config { cases: cases(normal), failure_persistence: None, ..Config::default() };
-    if env::var_os("PROPTEST_CASES").is_none() && env::var_os("PROPTEST_RNG_SEED").is_none() {
+    if [CASES, PROPTEST, "PROPTEST_RNG_SEED"].iter().all(|name| env::var_os(name).is_none()) {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
     config
@@ -81,7 +97,14 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{NORMAL_CASES, Skip, append, line_of, scaled};
+    use super::{NORMAL_CASES, Skip, append, line_of, scaled, usual};
+
+    #[test]
+    fn a_slow_property_keeps_enough_cases() {
+        for (normal, expected) in [(4_000, 1_000), (NORMAL_CASES, 500), (300, 100), (100, 100), (60, 60)] {
+            assert_eq!(usual(normal), expected, "{normal}");
+        }
+    }
 
     #[test]
     fn counts_keep_their_ratio() {

@@ -38,12 +38,13 @@ impl Extent {
         }
     }
 
-    /// Random cases of an ordinary property, where that is not what the tests run by themselves (`tests/support`).
-    fn cases(self) -> Option<&'static str> {
+    /// The variable with the number of random cases, where that is not what the tests run by themselves (`tests/support`): of an
+    /// ordinary property in a quick run, in which slow ones run fewer, and of every property in a long one.
+    fn cases(self) -> Option<(&'static str, &'static str)> {
         match self {
-            Self::Quick => Some("200"),
+            Self::Quick => Some(("CONTEXTWEAVER_CASES", "200")),
             Self::Normal => None,
-            Self::Long => Some("20000"),
+            Self::Long => Some(("PROPTEST_CASES", "20000")),
         }
     }
 }
@@ -84,8 +85,8 @@ fn native(dirs: &Dirs, extent: Extent, report: &mut Report) -> Outcome<()> {
     let _ = fs::remove_file(&skips_file);
     let mut command = run::cargo();
     command.args(["test", "--no-fail-fast", "--workspace"]).env(SKIPS_FILE, &skips_file).current_dir(&dirs.root);
-    if let Some(cases) = extent.cases() {
-        command.env("PROPTEST_CASES", cases);
+    if let Some((name, cases)) = extent.cases() {
+        command.env(name, cases);
     }
     let finished = run::capture(dirs, "native", "cargo-test", &mut command)?;
     let skips = Skips::read(&fs::read_to_string(&skips_file).unwrap_or_default());
