@@ -58,7 +58,7 @@ pub fn operation(name: &str) -> Result<&'static Operation<ContextManager>> {
 /// Runs an operation.
 ///
 /// # Errors
-/// Those of [`operation`], and those of the operation.
+/// Those of [`operation()`], and those of the operation.
 pub fn call(manager: &mut ContextManager, name: &str, arguments: &str) -> Result<String> {
     operation(name)?.run(manager, arguments, Beside::default())
 }

@@ -150,7 +150,11 @@ pub struct Ledger {
     pub homes: Vec<usize>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+// Of 32 bits, as in WebAssembly, a reference is the smaller one.
+#[cfg_attr(
+    target_pointer_width = "64",
+    expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")
+)]
 fn is_none(count: &u64) -> bool {
     *count == 0
 }
