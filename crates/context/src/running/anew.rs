@@ -160,7 +160,11 @@ impl RunningRequest<'_> {
         let is_said = |place: usize| matches!(kind(place), ItemKind::ToolCall | ItemKind::AgentMsg);
         // What the model has not answered yet: results with their calls and what stands behind them, or what was said last.
         let unanswered = (0..sections.len()).rev().find(|place| is_said(*place)).map_or(0, |place| place + 1);
-        let fresh = sections.len() - anew.new.sections.len().min(sections.len());
+        // In a first prompt nobody knows what is new: a question of the user is, and what stands before it is not.
+        let fresh = match anew.base {
+            Some(_) => sections.len() - anew.new.sections.len().min(sections.len()),
+            None => (0..sections.len()).rev().find(|at| kind(*at) == ItemKind::UserTurn).map_or(0, |at| at + 1),
+        };
         let has_results = (unanswered.max(fresh)..sections.len()).any(|place| kind(place) == ItemKind::ToolResult);
         let is_last = |place: &usize| kind(*place) != ItemKind::Policy;
         let last = (0..sections.len()).rev().find(is_last).unwrap_or(sections.len().saturating_sub(1));
