@@ -84,6 +84,8 @@ export const AGENTS = {
     flag: "--gemini",
     settings: [".gemini/settings.json", { security: { auth: { selectedType: "gemini-api-key" } } }],
     ask: (task) => ["-y", "-m", "gemini-2.5-pro", "-p", task],
+    // It writes its conversation anew, each result twice.
+    isResumedAnew: true,
     resume: (task) => ["-y", "-m", "gemini-2.5-pro", "-r", "latest", "-p", task],
     env: { GEMINI_API_KEY: KEY, GEMINI_CLI_TRUST_WORKSPACE: "true" },
     direct: (address) => ({ env: { GOOGLE_GEMINI_BASE_URL: address } }),

@@ -182,6 +182,8 @@ Lists of tools are as for route.
   --openai <address>     in place of https://api.openai.com; --anthropic and
                          --gemini the same
   --mask                 mask secrets in prompts that are made shorter
+  --store <path>         keep conversations, with what was said in them: a .db
+                         file, or a folder. Without it they end with the proxy
   --verbose              a line for each request on standard error
   --port <number>        default: 8323; 0 for any that is free
   --host <name>          default: 127.0.0.1
@@ -193,10 +195,13 @@ Lists of tools are as for route.
 
   contextweaver run -- codex
   contextweaver run --budget 40000 --verbose -- claude -p "Fix the build"
+  contextweaver run --store ~/.contextweaver -- claude -c
 
 Options are those of proxy, before --: --budget, --thrift, --openai,
---anthropic, --gemini, --mask and --verbose. Where OPENAI_BASE_URL,
-ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, that stands behind it.
+--anthropic, --gemini, --mask, --store and --verbose. With the same --store an
+agent that is resumed goes on with the prompt that it had. Where
+OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, that
+stands behind it.
 `,
   install: `an agent sees large results of tools shortened
 

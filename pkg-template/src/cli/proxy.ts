@@ -6,6 +6,7 @@ import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, share, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
+import { openedStore } from "./stored.js";
 
 /** Imported by the name of the package when the command runs: no other needs it. */
 const PROXY: string = "contextweaver/proxy";
@@ -53,12 +54,14 @@ export async function started(
     ),
   );
   const thrift = share(values, "thrift");
+  const path = values["store"] as string | undefined;
   const proxy = make({
     budget_tokens: wholeNumber(values, "budget") ?? BUDGET_TOKENS,
     token,
     upstreams: { ...upstreams, ...named },
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),
+    ...(path !== undefined && { store: await openedStore(path) }),
     on_error: (error) => void process.stderr.write(`contextweaver proxy: ${safe(placeOf(error))}\n`),
     ...(values["verbose"] === true && { debug: (line) => void process.stderr.write(`${safe(line)}\n`) }),
   });
