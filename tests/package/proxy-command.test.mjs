@@ -1,7 +1,7 @@
 // `contextweaver proxy` and `contextweaver run` as programs, before a provider on this machine.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -10,6 +10,7 @@ import OpenAI from "openai";
 import { run, temporaryFolder } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 import { PROGRAM, raw, started } from "./proxy-program.mjs";
+import { Agent } from "./proxy-reader.mjs";
 
 const KEY = "sk-live-not-to-be-told-0123456789";
 
@@ -110,6 +111,35 @@ test("contextweaver proxy: beyond this machine it needs a token", async (t) => {
   const at = address.replace("0.0.0.0", "127.0.0.1");
   assert.equal((await fetch(`${at}/stats`)).status, 401);
   assert.equal((await fetch(`${at}/stats`, { headers: { "x-contextweaver-token": "t0ken" } })).status, 200);
+});
+
+test("contextweaver proxy --store: a conversation goes on in the next process with the prompt that it had", async (t) => {
+  const provider = await listening(t, () => ({ text: "Go on." }));
+  const store = join(await temporaryFolder("proxy-store"), "prompts");
+  let address;
+  const agent = new Agent("agent", async (body) => {
+    const response = await fetch(`${address}/v1/messages`, {
+      method: "POST",
+      headers: { "x-api-key": KEY, "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", max_tokens: 9, tools: [{ name: "read", input_schema: { type: "object" } }], ...body }),
+    });
+    await response.text();
+    return response.headers.get("x-contextweaver");
+  });
+  const said = [];
+  for (const steps of [7, 3]) {
+    const { address: at, stop } = await started(t, ["--anthropic", provider.address, "--budget", "4000", "--store", store]);
+    address = at;
+    for (let step = 0; step < steps; step += 1) said.push(await agent.step());
+    await stop();
+  }
+  assert.match(said[6], /^shortened; .*cut=full/);
+  // The second process goes on behind what the first has sent.
+  const bare = (key, value) => (key === "cache_control" ? undefined : value);
+  const [before, after] = [6, 7].map((at) => provider.sent[at].body.messages.map((message) => JSON.stringify(message, bare)));
+  assert.deepEqual(after.slice(0, before.length), before);
+  for (const one of said.slice(7)) assert.match(one, /^shortened; tokens=\d+; without=\d+$/);
+  assert.ok(!(await readdir(store, { recursive: true })).some((name) => name.includes(KEY)));
 });
 
 /** Runs a program of a few lines behind a proxy. */
