@@ -1,7 +1,7 @@
 // Servers that want a user to log in: the command with its page and its store, `auth_provider` of `gateway()`, and the login itself.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readdir, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -18,11 +18,8 @@ const { Client, StreamableHTTPClientTransport } = client;
 const sdk = { server, client };
 const PROGRAM = join(packageDir, "bin", "contextweaver.js");
 
-async function folderOf(t) {
-  const folder = await temporaryFolder("gateway-login");
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
+// Programs write into it to their end: it is removed behind them.
+const folderOf = () => temporaryFolder("gateway-login");
 
 /** Starts the command over HTTP. `said()` is what it has printed, `page(n)` the n-th page that it asks to open. */
 async function started(t, config, ...args) {
@@ -64,7 +61,7 @@ const opened = async (page) => {
 };
 
 test("the command has its user log in, and keeps what it was given", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderOf();
   const [docs, other] = [await oauthServer(), await streamableServer({ tools: () => [{ name: "elsewhere", inputSchema: { type: "object" } }] })];
   t.after(docs.close);
   t.after(other.close);
@@ -148,7 +145,7 @@ test("the command has its user log in, and keeps what it was given", async (t) =
 });
 
 test("a user logs in by `gateway login`, and the gateway that a client has started meanwhile uses it", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderOf();
   const docs = await oauthServer();
   t.after(docs.close);
   const config = join(folder, "mcp.json");
@@ -183,7 +180,7 @@ test("a user logs in by `gateway login`, and the gateway that a client has start
 });
 
 test("a login comes back to the port of --login-port, and to this machine alone", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderOf();
   const docs = await oauthServer();
   t.after(docs.close);
   const free = await streamableServer();
@@ -458,7 +455,7 @@ test("what authorization servers send for what there is not is no error", async 
 });
 
 test("a login goes on with what authorization servers do beside the rules", async (t) => {
-  const folder = await folderOf(t);
+  const folder = await folderOf();
   const servers = [];
   t.after(() => Promise.all(servers.map((docs) => docs.close())));
   for (const odd of [
