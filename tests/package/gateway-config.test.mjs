@@ -2,7 +2,7 @@
 // Nothing exports the reader but the gateway itself.
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { inspect } from "node:util";
@@ -625,7 +625,6 @@ test("a server that is disabled for a while keeps its pins", async (t) => {
 
 test("doctor goes on after what is wrong, and says all of it", async (t) => {
   const folder = await temporaryFolder("gateway-doctor");
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const config = join(folder, "mcp.json");
   const doctor = async (mcpServers, more, args = []) => {
     await writeFile(config, JSON.stringify({ mcpServers, ...more }));

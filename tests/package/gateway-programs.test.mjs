@@ -1,7 +1,7 @@
 // What programs do to the one that starts them: what they print beside their messages, and how they end.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -93,7 +93,6 @@ test("how a program ended is told", async (t) => {
 
 test("programs end with a gateway that is killed, though they mind neither their input nor a signal", { skip: process.platform === "win32" }, async (t) => {
   const folder = await temporaryFolder("killed");
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const deaf = `process.on("SIGTERM", () => {}); require("node:fs").writeFileSync(process.argv[1], String(process.pid)); setInterval(() => {}, 1000);`;
   const mcpServers = Object.fromEntries(["one", "two"].map((name) => [name, { command: process.execPath, args: ["-e", deaf, join(folder, name)] }]));
   const module = JSON.stringify(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")).href);

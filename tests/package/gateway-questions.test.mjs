@@ -2,7 +2,7 @@
 // they are for, whoever else has left one open. And extensions of several servers.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
+
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
@@ -94,7 +94,6 @@ test("skills of several servers are one list, and each is read from its server",
 
 test("a file of a skill that is not what its entry says reaches no client", async (t) => {
   const folder = await temporaryFolder("gateway-skills");
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const files = {
     good: "---\nname: good\ndescription: Fine.\n---\nBody.\n",
     digest: "other",

@@ -2,7 +2,7 @@
 // yet but the gateway itself.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
@@ -62,7 +62,6 @@ async function failure(promise) {
 
 test("published servers over standard input and output", async (t) => {
   const folder = await temporaryFolder("gateway");
-  t.after(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "note.txt"), "a note");
   const all = upstreams(t, {
     files: published("server-filesystem", folder),
@@ -308,7 +307,6 @@ for (const refusal of [401, 403, 404, 406, "a page"]) {
 
 test("a program is ended with everything that it has started", async (t) => {
   const folder = await temporaryFolder("gateway-group");
-  t.after(() => rm(folder, { recursive: true, force: true }));
   const isThere = (pid) => {
     try {
       process.kill(pid, 0);
