@@ -47,7 +47,7 @@ const MARK = "cache_control";
  * one into the other to mark it. White space between its fields does not count.
  */
 export function messageHash(message: unknown): string {
-  return new TextHash().add(JSON.stringify(message, said) ?? keyText(message));
+  return new TextHash().add(JSON.stringify(message, said) ?? "");
 }
 
 function said(key: string, value: unknown): unknown {

@@ -162,7 +162,7 @@ impl RunningRequest<'_> {
         let unanswered = (0..sections.len()).rev().find(|place| is_said(*place)).map_or(0, |place| place + 1);
         // In a first prompt nobody knows what is new: a question of the user is, and what stands before it is not.
         let fresh = match anew.base {
-            Some(_) => sections.len() - anew.new.sections.len().min(sections.len()),
+            Some(base) => base.sections.iter().filter(|section| !section.recalled).count(),
             None => (0..sections.len()).rev().find(|at| kind(*at) == ItemKind::UserTurn).map_or(0, |at| at + 1),
         };
         let has_results = (unanswered.max(fresh)..sections.len()).any(|place| kind(place) == ItemKind::ToolResult);

@@ -198,6 +198,11 @@ fn lone_text(list: &[Value]) -> Option<&str> {
     if is_text { block.get("text")?.as_str() } else { None }
 }
 
+fn hash_text(hash: &mut Hash, text: &str) {
+    hash.number(4);
+    hash.bytes(text.as_bytes());
+}
+
 /// Returns what a message is known by, whatever the order of its keys, and whether a lone text is a string or a block.
 pub fn fingerprint(message: &Value) -> Fingerprint {
     let mut hash = Hash::default();
@@ -208,23 +213,19 @@ pub fn fingerprint(message: &Value) -> Fingerprint {
             hash.number(3);
             hash.bytes(number.to_string().as_bytes());
         }
-        Value::String(text) => {
-            hash.number(4);
-            hash.bytes(text.as_bytes());
-        }
-        Value::Array(list) if lone_text(list).is_some() => {
-            hash.number(4);
-            hash.bytes(lone_text(list).unwrap_or_default().as_bytes());
-        }
-        Value::Array(list) => {
-            hash.number(5);
-            hash.number(list.len() as u64);
-            for value in list {
-                let [a, b] = fingerprint(value);
-                hash.number(a);
-                hash.number(b);
+        Value::String(text) => hash_text(&mut hash, text),
+        Value::Array(list) => match lone_text(list) {
+            Some(text) => hash_text(&mut hash, text),
+            None => {
+                hash.number(5);
+                hash.number(list.len() as u64);
+                for value in list {
+                    let [a, b] = fingerprint(value);
+                    hash.number(a);
+                    hash.number(b);
+                }
             }
-        }
+        },
         Value::Object(map) => {
             hash.number(6);
             hash.number(map.len() as u64);
