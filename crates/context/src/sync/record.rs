@@ -214,9 +214,10 @@ pub fn fingerprint(message: &Value) -> Fingerprint {
             hash.bytes(number.to_string().as_bytes());
         }
         Value::String(text) => hash_text(&mut hash, text),
-        Value::Array(list) => match lone_text(list) {
-            Some(text) => hash_text(&mut hash, text),
-            None => {
+        Value::Array(list) => {
+            if let Some(text) = lone_text(list) {
+                hash_text(&mut hash, text);
+            } else {
                 hash.number(5);
                 hash.number(list.len() as u64);
                 for value in list {
@@ -225,7 +226,7 @@ pub fn fingerprint(message: &Value) -> Fingerprint {
                     hash.number(b);
                 }
             }
-        },
+        }
         Value::Object(map) => {
             hash.number(6);
             hash.number(map.len() as u64);
