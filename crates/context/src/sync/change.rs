@@ -3,11 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::align::{Fingerprint, align};
-use super::record::KnownMessage;
+use super::record::{KnownMessage, blocks_of};
 
 /// Most messages between a call and its result in a format whose results have no ids.
 const OPEN_MESSAGES: usize = 16;
+/// Most blocks that are tried as added to a message: each try hashes the message.
+const ADDED_BLOCKS: usize = 8;
 
 /// The messages of a conversation now, beside those that were read before.
 #[derive(Debug)]
@@ -20,6 +24,18 @@ pub struct Change {
     trimmed: Range<usize>,
     /// How many messages now are the instructions that stay in front.
     lead: usize,
+    grown: Option<Grown>,
+}
+
+/// The last message before, to which the client has added blocks: an agent that is interrupted does so with the next words
+/// of its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grown {
+    before: usize,
+    /// Its index now.
+    pub now: usize,
+    /// How many blocks it had before.
+    pub blocks: usize,
 }
 
 impl Change {
@@ -37,7 +53,43 @@ impl Change {
         let shifted = body.earlier.into_iter().map(|earlier| earlier.map(|at| at + old));
         let earlier = leads.earlier.into_iter().chain(shifted).collect();
         let first = if new == 0 && body.trimmed > 0 { 0 } else { old };
-        Self { before, now, earlier, trimmed: first..old + body.trimmed, lead: new }
+        Self { before, now, earlier, trimmed: first..old + body.trimmed, lead: new, grown: None }
+    }
+
+    /// Takes what the user's last message has more than before for what is new of it. `lead` is how many of
+    /// what is compared stand before all messages.
+    pub fn grow(&mut self, messages: &[Value], lead: usize) {
+        let Some(before) = self.before.len().checked_sub(1) else { return };
+        let now = match before.checked_sub(1) {
+            None => 0,
+            Some(above) => match self.earlier.iter().position(|earlier| *earlier == Some(above)) {
+                Some(at) => at + 1,
+                None => return,
+            },
+        };
+        if self.trimmed.contains(&before) || self.earlier.get(now) != Some(&None) {
+            return;
+        }
+        let message = now.checked_sub(lead).and_then(|at| messages.get(at));
+        let Some(message) = message.filter(|message| message.get("role").is_some_and(|role| role == "user")) else {
+            return;
+        };
+        let mut shorter = message.clone();
+        let count = blocks_of(&mut shorter).map_or(0, |blocks| blocks.len());
+        for blocks in (count.saturating_sub(ADDED_BLOCKS).max(1)..count).rev() {
+            if let Some(list) = blocks_of(&mut shorter) {
+                list.truncate(blocks);
+            }
+            if KnownMessage::of(&shorter).print == self.before[before].print {
+                self.grown = Some(Grown { before, now, blocks });
+                return;
+            }
+        }
+    }
+
+    /// Returns the message to which blocks were added.
+    pub fn grown(&self) -> Option<Grown> {
+        self.grown
     }
 
     /// Takes messages for new ones that answer calls of messages that are gone and, unless results name their calls, those
@@ -104,13 +156,17 @@ impl Change {
                 None => ids.extend(own(message).cloned()),
             }
         }
+        if let Some(grown) = self.grown.filter(|grown| grown.now == index) {
+            ids.extend(self.before[grown.before].items.iter().cloned());
+        }
         ids
     }
 
     /// Returns the messages before that were edited or removed.
     pub fn gone(&self) -> impl Iterator<Item = &KnownMessage> {
         let mut is_kept = vec![false; self.before.len()];
-        for at in self.earlier.iter().flatten().copied().chain(self.trimmed.clone()) {
+        let grown = self.grown.map(|grown| grown.before);
+        for at in self.earlier.iter().flatten().copied().chain(self.trimmed.clone()).chain(grown) {
             is_kept[at] = true;
         }
         self.before.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(message, _)| message)
@@ -119,6 +175,9 @@ impl Change {
     /// Returns what is known from now on: what was trimmed stands behind the instructions. `owners` are the ids of new items
     /// with the indices of their messages.
     pub fn into_known(mut self, owners: Vec<(usize, String)>) -> Vec<KnownMessage> {
+        if let Some(Grown { before, now, .. }) = self.grown {
+            self.now[now].items = std::mem::take(&mut self.before[before].items);
+        }
         for (message, id) in owners {
             self.now[message].items.push(id);
         }

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::record::blocks_of;
 use crate::manager::ContextManager;
 use crate::messages::{message_owners, open_calls};
 use crate::source_message::source_message;
@@ -60,10 +61,21 @@ impl<'a> FreshReader<'a> {
     }
 
     /// Reads the messages of a stretch and takes them out. `lead` is how many of what is compared stand before all messages,
-    /// `earlier` are the ids of the items right before the stretch.
-    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, lead: usize, earlier: &[String]) -> Result<()> {
+    /// `earlier` are the ids of the items right before the stretch, `known_blocks` is how many blocks of the first message
+    /// were read before.
+    pub fn read(
+        &mut self,
+        messages: &mut [Value],
+        run: Range<usize>,
+        lead: usize,
+        earlier: &[String],
+        known_blocks: usize,
+    ) -> Result<()> {
         if run.is_empty() {
             return Ok(());
+        }
+        if let Some(blocks) = blocks_of(&mut messages[run.start]).filter(|_| known_blocks > 0) {
+            blocks.drain(..known_blocks);
         }
         let known =
             |id: &String| self.manager.events().find(id).or_else(|| self.items.iter().find(|item| item.id == *id));
@@ -76,11 +88,11 @@ impl<'a> FreshReader<'a> {
         let count = run.len();
         let list = messages[run.clone()].iter_mut().map(Value::take).collect();
         let read = messages_to_items(Value::Array(list), self.format, &self.options).map_err(|error| {
-            let path = shifted(error.path(), shift);
-            error.at(path)
+            let path = shifted(error.path(), shift, known_blocks);
+            error.under(path)
         })?;
         for mut warning in read.warnings {
-            warning.path = shifted(&warning.path, shift);
+            warning.path = shifted(&warning.path, shift, known_blocks);
             self.warnings.push(warning);
         }
         let owners = message_owners(&read.items, self.options.start);
@@ -149,13 +161,21 @@ impl<'a> FreshReader<'a> {
     }
 }
 
-/// Moves the index of a path below `/messages`.
-fn shifted(path: &str, by: usize) -> String {
+/// Moves the index of a path below `/messages`, and that of a block in the first message.
+fn shifted(path: &str, by: usize, blocks: usize) -> String {
     let Some(rest) = path.strip_prefix("/messages/") else { return path.to_owned() };
-    let (index, below) = rest.split_once('/').map_or((rest, ""), |(index, below)| (index, below));
-    match index.parse::<usize>() {
-        Ok(index) if below.is_empty() => format!("/messages/{}", index + by),
-        Ok(index) => format!("/messages/{}/{below}", index + by),
-        Err(_) => path.to_owned(),
+    let mut parts: Vec<String> = rest.split('/').map(str::to_owned).collect();
+    let is_first = parts[0] == "0";
+    let mut add = |at: usize, by: usize| {
+        if let Some(part) = parts.get_mut(at)
+            && let Ok(index) = part.parse::<usize>()
+        {
+            *part = (index + by).to_string();
+        }
+    };
+    add(0, by);
+    if is_first {
+        add(2, blocks);
     }
+    format!("/messages/{}", parts.join("/"))
 }

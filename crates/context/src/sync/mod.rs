@@ -80,7 +80,8 @@ impl ContextManager {
     /// [`ContextManager::ingest_tool_result`] or as an item, is not appended again.
     ///
     /// A message is known by a hash of its JSON, whatever the order of its keys. Appending costs what is new; where
-    /// something changes before messages that stay, the log is put in the new order and indexed anew.
+    /// something changes before messages that stay, the log is put in the new order and indexed anew. Blocks that a client
+    /// has added to the user's last message are appended, as a message would be.
     ///
     /// # Errors
     /// Those of [`messages_to_items`](contextweaver_convert::providers::messages_to_items) and of
@@ -122,6 +123,7 @@ impl ContextManager {
         // Behind instructions that stayed, too, the rest may begin later than it did.
         let is_whole = here[..unchanged].iter().all(|at| known[*at].is_system);
         let mut change = Change::new(known[rest..].to_vec(), now, is_whole);
+        change.grow(&messages, lead);
         change.renew_answers(format.has_call_ids(), |item| {
             let item = self.events.find(item).filter(|item| item.kind == ItemKind::ToolResult)?;
             item.parent_id.clone()
@@ -134,7 +136,9 @@ impl ContextManager {
             if run.start < start {
                 reader.read_system(system.clone())?;
             }
-            reader.read(&mut messages, start - lead..run.end - lead, lead, &earlier)?;
+            let stretch = start - lead..run.end - lead;
+            let grown = change.grown().filter(|grown| grown.now == run.start);
+            reader.read(&mut messages, stretch, lead, &earlier, grown.map_or(0, |grown| grown.blocks))?;
         }
         let FreshReader { items, owners, mut warnings, .. } = reader;
         let fresh = items.len();

@@ -191,6 +191,12 @@ fn print_of(text: &str) -> Result<Fingerprint> {
     }
 }
 
+/// Returns the blocks of a message.
+pub fn blocks_of(message: &mut Value) -> Option<&mut Vec<Value>> {
+    let name = if message.get("parts").is_some() { "parts" } else { "content" };
+    message.get_mut(name)?.as_array_mut()
+}
+
 /// Returns the text of a list with one block of text and nothing else: clients turn the one into the other to mark it for a cache.
 fn lone_text(list: &[Value]) -> Option<&str> {
     let [Value::Object(block)] = list else { return None };

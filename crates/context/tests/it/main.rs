@@ -18,6 +18,7 @@ mod results;
 mod rule_book;
 mod rules;
 mod running;
+mod running_cases;
 mod shown;
 mod small_budgets;
 mod support;

@@ -83,7 +83,7 @@ fn steps(event: impl Strategy<Value = Event>) -> impl Strategy<Value = Vec<Step>
 }
 
 /// Text of which no two of a session are the same, with what grows where it is put into JSON.
-fn words(count: usize, salt: usize) -> String {
+pub fn words(count: usize, salt: usize) -> String {
     let words = ["refund", "\"quoted\"", "line\nbreak", "{\"a\": [1, 2]}", "今日は世界", "the", "\\path", "harbour"];
     let word = |at: usize| match at % 5 {
         0 => format!("order_{salt}_{at}"),
@@ -183,8 +183,7 @@ impl Session {
         match self.form.filter(|_| self.is_synced) {
             Some(format) => {
                 let messages = items_to_messages(&self.items, format, &WRITE).unwrap().messages;
-                // What two say in a row is one message of some formats, which is another one then.
-                self.is_changed = !messages.starts_with(&self.handed_over);
+                self.is_changed = !goes_on(&self.handed_over, &messages);
                 self.handed_over.clone_from(&messages);
                 self.manager.sync_messages(Conversation::new(format, messages)).unwrap().done().unwrap();
             }
@@ -269,7 +268,7 @@ impl Session {
     }
 }
 
-fn messages(
+pub fn messages(
     manager: &mut ContextManager,
     request: &BuildRequest,
     format: Format,
@@ -291,6 +290,21 @@ fn parts(message: &Value) -> Option<(Vec<Value>, Value)> {
     let mut rest = message.clone();
     let parts = rest[key].take().as_array().cloned()?;
     Some((parts, rest))
+}
+
+/// Tells whether a conversation is the one before and more. What two say in a row is one message of some formats: of the user it
+/// goes on, of others it is another message then.
+fn goes_on(before: &[Value], now: &[Value]) -> bool {
+    let Some((last, earlier)) = before.split_last() else { return true };
+    let Some(grown) = now.get(earlier.len()).filter(|_| now.starts_with(earlier)) else { return false };
+    if grown == last {
+        return true;
+    }
+    let is_longer = match (parts(last), parts(grown)) {
+        (Some((before, rest)), Some((now, others))) => now.starts_with(&before) && rest == others,
+        _ => false,
+    };
+    is_longer && last["role"] == "user"
 }
 
 /// Checks that a prompt begins with the one before.
@@ -625,275 +639,12 @@ proptest! {
     }
 }
 
-fn turn(id: &str, text: &str) -> ContextItem {
+pub fn turn(id: &str, text: &str) -> ContextItem {
     ContextItem::new(id, ItemKind::UserTurn, text)
 }
 
-fn loop_of(budget: u64) -> BuildRequest {
+pub fn loop_of(budget: u64) -> BuildRequest {
     BuildRequest { budget_tokens: Some(budget), running: Some(true), ..BuildRequest::new(Phase::Answer, "") }
-}
-
-/// A result that came again hides nothing: the tools that read what is hidden stay away, and nothing is cut for them.
-#[test]
-fn a_result_that_came_again_hides_nothing() {
-    let request = BuildRequest { reserved_tokens: 500, hidden_tokens: 300, ..loop_of(200_000) };
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    let mut all = vec![json!({ "role": "user", "content": "Read the log twice." })];
-    let mut before: Vec<Value> = Vec::new();
-    for step in 0..12 {
-        let id = format!("call_{step}");
-        let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
-        all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
-        all.push(json!({ "role": "tool", "tool_call_id": id, "content": words(700, step % 6) }));
-        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
-        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
-        let told = sent.step.unwrap();
-        assert_eq!((told.cut, told.hides), ((step == 0).then_some(CutReason::First), false));
-        before.truncate(sent.keep);
-        before.extend(sent.written.messages);
-        let repeats = json!(before).to_string().matches("(the same as the result").count();
-        assert_eq!(repeats, usize::saturating_sub(step, 5), "{}", json!(before.last()));
-    }
-}
-
-/// Most providers take instructions at the beginning alone.
-#[test]
-fn instructions_that_stand_are_not_said_again() {
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    let said = |role: &str, text: &str| json!({ "role": role, "content": text });
-    let all = [
-        said("system", "Answer briefly."),
-        said("user", "What is due?"),
-        said("assistant", "Two invoices."),
-        said("system", "Answer briefly."),
-        said("user", "Which?"),
-    ];
-    for end in [2, 5] {
-        manager.sync_messages(Conversation::new(Format::OpenAiChat, all[..end].to_vec())).unwrap().done().unwrap();
-        let sent = messages(&mut manager, &loop_of(2000), Format::OpenAiChat).unwrap();
-        let all = json!(sent.written.messages).to_string();
-        assert_eq!((sent.keep, all.matches("Answer briefly.").count()), (0, 1), "{all}");
-    }
-}
-
-/// A picture has more tokens than its text: a cut leaves room for it, and for the large result beside it.
-#[test]
-fn a_cut_keeps_the_picture_that_was_just_taken() {
-    // The beginning of an image of 1,024 by 1,024 pixels.
-    let picture = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQA";
-    let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": id, "arguments": "{}" } });
-    let image = json!({ "type": "image_url", "image_url": { "url": picture } });
-    let all = [
-        json!({ "role": "user", "content": [{ "type": "text", "text": "Compare these." }, image] }),
-        json!({ "role": "assistant", "content": null, "tool_calls": [call("export"), call("camera")] }),
-        json!({ "role": "tool", "tool_call_id": "export", "content": words(9000, 3) }),
-        json!({ "role": "tool", "tool_call_id": "camera", "content": [{ "type": "text", "text": "the desk" }, image] }),
-    ];
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    let request = BuildRequest { reserved_tokens: 200, hidden_tokens: 350, ..loop_of(8000) };
-    for (count, cut) in [(1, CutReason::First), (4, CutReason::Cold)] {
-        let told = Conversation::new(Format::OpenAiChat, all[..count].to_vec());
-        manager.sync_messages(told).unwrap().done().unwrap();
-        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
-        assert_eq!(sent.step.as_ref().unwrap().cut, Some(cut));
-        let all = json!(sent.written.messages).to_string();
-        assert_eq!(all.matches(picture).count(), if count == 1 { 1 } else { 2 }, "{all}");
-        assert!(!all.contains("left out for room") && sent.written.warnings.is_empty(), "{all}");
-    }
-}
-
-/// What stands behind a result that the model has not answered yet, instructions or a word of the user, does not take its place.
-#[test]
-fn a_cut_keeps_the_result_that_was_just_read_under_what_stands_behind_it() {
-    for (format, behind) in [(Format::Anthropic, "system"), (Format::Anthropic, "user"), (Format::OpenAiChat, "system")]
-    {
-        let mut manager = ContextManager::new(ManagerOptions::default());
-        let mut all = vec![json!({ "role": "user", "content": "Read the files." })];
-        let mut cuts = 0;
-        for step in 0..30 {
-            let (id, read) = (format!("call_{step}"), words(300, 50 + step));
-            if format == Format::Anthropic {
-                let call = json!({ "type": "tool_use", "id": id, "name": "read", "input": {} });
-                let result = json!({ "type": "tool_result", "tool_use_id": id, "content": read });
-                all.push(json!({ "role": "assistant", "content": [call] }));
-                all.push(json!({ "role": "user", "content": [result] }));
-            } else {
-                let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
-                all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
-                all.push(json!({ "role": "tool", "tool_call_id": id, "content": read }));
-            }
-            all.push(json!({ "role": behind, "content": format!("Reminder {step}: keep to the plan.") }));
-            manager.sync_messages(Conversation::new(format, all.clone())).unwrap().done().unwrap();
-            let sent = messages(&mut manager, &loop_of(6_000), format).unwrap();
-            if matches!(sent.step.unwrap().cut, Some(CutReason::Full | CutReason::Pays)) {
-                cuts += 1;
-                let text = json!(sent.written.messages).to_string();
-                let written = json!(read).to_string();
-                assert!(text.contains(written.trim_matches('"')), "step {step}, {behind}: {text}");
-            }
-        }
-        assert!(cuts >= 2, "{cuts} cuts");
-    }
-}
-
-/// A cut shows every call, however much results could say, and names what left: the agent must know what it has read.
-#[test]
-fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    let mut all = vec![json!({ "role": "user", "content": "Read the files, then say which of them keeps state." })];
-    let mut cuts = 0;
-    for step in 0..24 {
-        let id = format!("call_{step}");
-        let arguments = json!({ "path": format!("src/file-{step}.ts") }).to_string();
-        let call = json!({ "id": id, "type": "function", "function": { "name": "read_file", "arguments": arguments } });
-        let line = |n: usize| format!("  const state{step}_{n} = read(files[{n}], \"keeps the state of {step}\");");
-        let lines: Vec<String> = (0..60 + 40 * (step % 5)).map(line).collect();
-        all.push(json!({ "role": "assistant", "content": format!("Reading file {step}."), "tool_calls": [call] }));
-        all.push(json!({ "role": "tool", "tool_call_id": id, "content": lines.join("\n") }));
-        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
-        let sent = messages(&mut manager, &loop_of(16_000), Format::OpenAiChat).unwrap();
-        if sent.step.unwrap().cut == Some(CutReason::Full) {
-            cuts += 1;
-            let text = json!(sent.written.messages).to_string();
-            for earlier in 0..=step {
-                assert!(text.contains(&format!("src/file-{earlier}.ts")), "file {earlier} at step {step}: {text}");
-            }
-            assert!(text.contains("[LEFT OUT]"), "{text}");
-        }
-    }
-    assert!(cuts >= 3, "{cuts} cuts");
-}
-
-/// A model that is asked while one of two calls has no result yet is told so. When the result comes, what was sent before it stays,
-/// and what had left does not come back: the provider has all of that in its cache.
-#[test]
-fn a_result_that_comes_late_changes_the_last_messages_alone() {
-    let prices = Some(PriceModel::named("openai").unwrap());
-    let mut manager = ContextManager::new(ManagerOptions { prices, ..ManagerOptions::default() });
-    let request = loop_of(200_000);
-    let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
-    let result = |id: &str, salt: usize| json!({ "role": "tool", "tool_call_id": id, "content": words(900, salt) });
-    let (mut all, mut sent, mut left) = (Vec::new(), Vec::<Value>::new(), 0);
-    for task in 0..4 {
-        all.push(json!({ "role": "user", "content": format!("Task {task}: read the files.") }));
-        for step in 0..14 {
-            let id = format!("call_{task}_{step}");
-            all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call(&id)] }));
-            all.push(result(&id, 20 * task + step));
-            manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
-            let step = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
-            sent.truncate(step.keep);
-            sent.extend(step.written.messages);
-            left += u64::from(step.step.unwrap().cut == Some(CutReason::Pays));
-        }
-    }
-    assert!(left > 0, "nothing has left the prompt");
-    all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call("one"), call("two")] }));
-    all.push(result("one", 201));
-    let mut before: Vec<Value> = sent.clone();
-    for (late, cut) in [(None, None), (Some(result("two", 202)), Some(CutReason::Edited))] {
-        all.extend(late);
-        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
-        let step = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
-        let told = step.step.unwrap();
-        assert_eq!(told.cut, cut);
-        sent.truncate(step.keep);
-        sent.extend(step.written.messages);
-        let size = |messages: &[Value]| json!(messages).to_string().len();
-        assert!(2 * size(&sent) < size(&all), "what had left has come back");
-        assert!(sent.starts_with(&before), "what was sent is another");
-        let stays = told.tokens - told.repeated_tokens;
-        assert!(10 * stays < told.tokens, "{told:?}");
-        before = sent[..sent.len() - 1].to_vec();
-    }
-    // What the provider was told of the call is the result, once.
-    let told = |message: &&Value| message["tool_call_id"] == "two";
-    let told: Vec<&Value> = sent.iter().filter(told).map(|message| &message["content"]).collect();
-    assert_eq!(told, [&json!(words(900, 202))]);
-}
-
-/// What the caller pins is never cut out, however little a cut leaves.
-#[test]
-fn a_cut_leaves_room_for_what_is_pinned() {
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    let brief = words(1500, 7);
-    manager.ingest(turn("brief", &brief)).unwrap();
-    let request = BuildRequest { pin: vec!["brief".to_owned()], ..loop_of(10_000) };
-    let mut cuts = 0;
-    for step in 0..40 {
-        manager.ingest(turn(&format!("u{step}"), &words(150, 100 + step))).unwrap();
-        let sent = messages(&mut manager, &request, Format::OpenAiChat).unwrap();
-        if matches!(sent.step.unwrap().cut, Some(CutReason::Full | CutReason::Pays)) {
-            cuts += 1;
-            let is_brief = |message: &Value| message["content"].as_str().is_some_and(|text| text.contains(&brief));
-            assert!(sent.written.messages.iter().any(is_brief), "cut {cuts} at step {step}");
-        }
-    }
-    assert!((1..12).contains(&cuts), "{cuts} cuts");
-}
-
-/// What was edited is not what words point at, even where it had left the prompt before.
-#[test]
-fn what_was_edited_after_it_left_does_not_come_back() {
-    for is_edited in [false, true] {
-        let format = Format::OpenAiChat;
-        let mut manager = ContextManager::new(ManagerOptions { ledger: Some(false), ..ManagerOptions::default() });
-        let said = |n: usize, secret: &str| match n {
-            4 => {
-                json!({ "role": "assistant", "content": format!("The zanzibar warehouse keeps pallet quetzal {secret}. {}", words(200, n)) })
-            }
-            _ => {
-                json!({ "role": if usize::is_multiple_of(n, 2) { "assistant" } else { "user" }, "content": words(120, n) })
-            }
-        };
-        let mut all: Vec<Value> = (1..40).map(|n| said(n, "OLD-4711")).collect();
-        manager.sync_messages(Conversation::new(format, all.clone())).unwrap().done().unwrap();
-        let first = messages(&mut manager, &loop_of(2500), format).unwrap();
-        assert!(first.step.unwrap().hides && !json!(first.written.messages).to_string().contains("OLD-4711"));
-        if is_edited {
-            all[3] = said(4, "NEW-4712");
-        }
-        all.push(json!({ "role": "user", "content": "What of the zanzibar quetzal pallet?" }));
-        manager.sync_messages(Conversation::new(format, all)).unwrap().done().unwrap();
-        let next = messages(&mut manager, &loop_of(2500), format).unwrap();
-        let sent = json!(next.written.messages).to_string();
-        // The test could not fail if the words brought nothing back.
-        assert_eq!(sent.contains("OLD-4711"), !is_edited, "{:?}: {sent}", next.step);
-    }
-}
-
-/// A running prompt is judged by the options that it is restored with.
-#[test]
-fn what_may_no_longer_be_told_is_not_told_after_a_restart() {
-    let text = "The salaries are 4,100 and 5,200. password=hunter22hunter";
-    let open = ManagerOptions { redact_secrets: false, ..ManagerOptions::default() };
-    let mut strict = open.clone();
-    strict.policy.sensitivity_floor = Sensitivity::Internal;
-    let masking = ManagerOptions { redact_secrets: true, ..open.clone() };
-    let asking =
-        ManagerOptions { classifier: contextweaver_context::Classifier::Custom("ours".to_owned()), ..open.clone() };
-    for form in [None, Some(Format::OpenAiChat)] {
-        let mut session = Session::of(open.clone(), form, false, 4000);
-        let mut item = turn("u1", text);
-        item.sensitivity = Sensitivity::Internal;
-        session.manager.ingest(item).unwrap();
-        let shown = |sent: &Sent| format!("{}{}", json!(sent.messages), sent.text);
-        assert!(shown(&session.send().unwrap()).contains("hunter22hunter"));
-        let snapshot = json!(session.manager.snapshot());
-        for (options, hidden) in [(&strict, "salaries"), (&masking, "hunter22hunter")] {
-            session.manager = ContextManager::from_json(snapshot.clone(), options.clone()).unwrap();
-            session.sent.clear();
-            let sent = session.send().unwrap();
-            assert!(!shown(&sent).contains(hidden), "{}", shown(&sent));
-        }
-        // Labels that are asked for are waited for.
-        let mut manager = ContextManager::from_json(snapshot, asking.clone()).unwrap();
-        let request = loop_of(4000);
-        assert!(matches!(manager.build(&request), Ok(Outcome::Need(_))));
-        manager.supply(vec!["restricted".into()]).unwrap();
-        let pack = manager.build(&request).unwrap().done().unwrap().pack;
-        assert!(!pack.prompt.contains("salaries"), "{}", pack.prompt);
-    }
 }
 
 /// P11: a step that cuts nothing costs what is new, however long the log is.
@@ -1066,4 +817,38 @@ fn without_a_cache_each_prompt_is_made_anew() {
         reasons[1..cut].iter().all(Option::is_none)
             && reasons[cut..].iter().all(|reason| *reason == Some(CutReason::Uncached))
     );
+}
+
+/// A running prompt is judged by the options that it is restored with.
+#[test]
+fn what_may_no_longer_be_told_is_not_told_after_a_restart() {
+    let text = "The salaries are 4,100 and 5,200. password=hunter22hunter";
+    let open = ManagerOptions { redact_secrets: false, ..ManagerOptions::default() };
+    let mut strict = open.clone();
+    strict.policy.sensitivity_floor = Sensitivity::Internal;
+    let masking = ManagerOptions { redact_secrets: true, ..open.clone() };
+    let asking =
+        ManagerOptions { classifier: contextweaver_context::Classifier::Custom("ours".to_owned()), ..open.clone() };
+    for form in [None, Some(Format::OpenAiChat)] {
+        let mut session = Session::of(open.clone(), form, false, 4000);
+        let mut item = turn("u1", text);
+        item.sensitivity = Sensitivity::Internal;
+        session.manager.ingest(item).unwrap();
+        let shown = |sent: &Sent| format!("{}{}", json!(sent.messages), sent.text);
+        assert!(shown(&session.send().unwrap()).contains("hunter22hunter"));
+        let snapshot = json!(session.manager.snapshot());
+        for (options, hidden) in [(&strict, "salaries"), (&masking, "hunter22hunter")] {
+            session.manager = ContextManager::from_json(snapshot.clone(), options.clone()).unwrap();
+            session.sent.clear();
+            let sent = session.send().unwrap();
+            assert!(!shown(&sent).contains(hidden), "{}", shown(&sent));
+        }
+        // Labels that are asked for are waited for.
+        let mut manager = ContextManager::from_json(snapshot, asking.clone()).unwrap();
+        let request = loop_of(4000);
+        assert!(matches!(manager.build(&request), Ok(Outcome::Need(_))));
+        manager.supply(vec!["restricted".into()]).unwrap();
+        let pack = manager.build(&request).unwrap().done().unwrap().pack;
+        assert!(!pack.prompt.contains("salaries"), "{}", pack.prompt);
+    }
 }

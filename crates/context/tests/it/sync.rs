@@ -101,6 +101,65 @@ fn the_whole_conversation_again_adds_what_is_new() {
     }
 }
 
+/// The user's messages of a format, of texts.
+fn user_message(format: Format, texts: &[&str]) -> Value {
+    let (name, kind) = match format {
+        Format::Gemini => ("parts", None),
+        Format::AiSdkUi => ("parts", Some("text")),
+        Format::OpenAiResponses => ("content", Some("input_text")),
+        _ => ("content", Some("text")),
+    };
+    let part = |text: &&str| match kind {
+        None => json!({ "text": text }),
+        Some(kind) => json!({ "type": kind, "text": text }),
+    };
+    let mut message = json!({ "role": "user" });
+    message[name] = texts.iter().map(part).collect();
+    message
+}
+
+#[test]
+fn what_a_client_adds_to_the_last_message_goes_behind_it() {
+    for format in Format::ALL.iter().copied() {
+        let turns = [user("Where is it?"), call(1, "in the depot"), agent("In the depot.")];
+        let before = messages(&turns, format);
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let mut read = |message: Value, later: &[Value]| {
+            let all = before.iter().cloned().chain([message]).chain(later.iter().cloned()).collect();
+            manager.sync_messages(Conversation::new(format, all)).unwrap().done().unwrap()
+        };
+        read(user_message(format, &["Since when?"]), &[]);
+        let more = user_message(format, &["Since when?", "[interrupted]", "Who has it?"]);
+        let grown = read(more.clone(), &[]);
+        assert_eq!((grown.superseded.len(), grown.unchanged), (0, before.len()), "{format:?}");
+        assert!(!grown.added.is_empty() && grown.user_turn == grown.added.last().cloned(), "{format:?}");
+        let again = read(more.clone(), &[]);
+        assert_eq!((again.added.len(), again.superseded.len()), (0, 0), "{format:?}");
+        let later = messages(&[user("Who?"), agent("Nobody.")], format).split_off(1);
+        let onward = read(more.clone(), &later);
+        assert_eq!((onward.added.len(), onward.superseded.len()), (1, 0), "{format:?}");
+        // In the middle it is an edit, and so is a block that was taken away.
+        let edited = read(user_message(format, &["Since when?", "[interrupted]", "Who has it?", "Now?"]), &later);
+        assert!(edited.superseded.len() > grown.added.len(), "{format:?}");
+        let shorter = read(user_message(format, &["Since when?"]), &[]);
+        assert!(shorter.added.len() == 1 && shorter.superseded.len() > 1, "{format:?}");
+    }
+}
+
+#[test]
+fn errors_in_what_was_added_to_a_message_name_its_place() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut read = |parts: Value| {
+        let hello = user_message(Format::Gemini, &["Hi"]);
+        let all = vec![hello, json!({ "role": "user", "parts": parts })];
+        manager.sync_messages(Conversation::new(Format::Gemini, all)).map(|outcome| outcome.done().unwrap())
+    };
+    let text = json!({ "text": "See?" });
+    read(json!([text])).unwrap();
+    let error = read(json!([text, text, { "functionCall": 7 }])).unwrap_err();
+    assert_eq!(error.path(), "/messages/1/parts/2/functionCall");
+}
+
 #[test]
 fn the_same_words_said_again_are_another_turn_of_the_user() {
     for format in Format::ALL.iter().copied() {
