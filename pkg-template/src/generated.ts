@@ -499,6 +499,8 @@ export interface RenderedItem {
   readonly end: number;
   /** Characters that an excerpt leaves out. */
   readonly omitted_chars?: number;
+  /** Whether it is the digest of a large result, behind which there is more. A result whose text fits stands whole. */
+  readonly digest?: boolean;
   /** Whether it is an excerpt of an item that left a running prompt, which stands behind what was there. */
   readonly recalled?: boolean;
 }

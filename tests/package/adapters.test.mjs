@@ -421,6 +421,19 @@ test("a line names the thrift of a manager that was handed over, as the manager 
   }
 });
 
+test("a large result that stands whole in the prompt is not told as left out", () => {
+  const cw = entries.openai({ tools: [readOrder], budget_tokens: 30_000 });
+  const call = { id: "c1", type: "function", function: { name: "read_order", arguments: "{}" } };
+  const content = Array.from({ length: 300 }, (_, at) => `line ${at}: order ${at * 7919}`).join("\n");
+  const result = { role: "tool", tool_call_id: "c1", content };
+  const { messages } = cw.fit({ model: "gpt-5", messages: [{ role: "user", content: "Read it." }, { role: "assistant", content: null, tool_calls: [call] }, result] });
+  assert.ok(messages.some((message) => message.content === content));
+  const { last, text } = cw.report();
+  assert.deepEqual(last.left_out, [], text);
+  assert.ok(!text.includes("not whole"), text);
+  cw.free();
+});
+
 test("a line and the report say what was left out at a cut and why, what lost the cache, and what the provider had in it", () => {
   const lines = [];
   const cw = entries.openai({ tools: [readOrder], budget_tokens: 4_000, thrift: 0.5, debug: (line) => lines.push(line) });

@@ -347,7 +347,7 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
   // Beside room that is kept for growing, the budget alone would be no reason.
   const reason = drop_reason === "budget" && present.settings.running ? "left" : drop_reason;
   if (!included) return { state: "dropped", reason, ...common };
-  const omitted = forms.get(id)?.omitted_chars ?? 0;
+  const { omitted_chars: omitted = 0, digest = false } = forms.get(id) ?? {};
   if (rendered_as === "redacted") return { state: "redacted", reason: "text withheld", ...common };
   if (rendered_as === "stub") return { state: "summarised", reason: "named only", ...common };
   if (rendered_as === "excerpt") {
@@ -357,7 +357,7 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
       ...common,
     };
   }
-  if (present.digests.has(id)) return { state: "summarised", reason: "digest of a large result", ...common };
+  if (digest) return { state: "summarised", reason: "digest of a large result", ...common };
   return { state: "kept", reason: pinned ? "pinned" : (fate.taken_by ?? ""), ...common };
 }
 

@@ -49,8 +49,6 @@ export class Log {
   readonly items: StoredItem[];
   /** Where an item is in the log. */
   readonly places: Map<string, number>;
-  /** Results for which a digest stands. */
-  readonly digests: ReadonlySet<string>;
   sizes!: ReadonlyMap<string, number>;
   tokens!: number | null;
   /** The same with what no budget lets in, and without what stands around items. */
@@ -66,7 +64,6 @@ export class Log {
     this.items = [...this.manager.events.list()];
     if (this.items.length === 0) throw new InputError("there is no item in it");
     this.places = new Map(this.items.map(({ id }, place) => [id, place]));
-    this.digests = digests(this.manager, this.items);
     this.#measure();
   }
 
@@ -166,18 +163,6 @@ function ingested({ items, snapshot }: Transcript, settings: Settings): ContextM
     manager.free();
     throw error;
   }
-}
-
-function digests(manager: ContextManager, items: readonly StoredItem[]): Set<string> {
-  if (!items.some(({ artifact_ref }) => artifact_ref)) return new Set();
-  const { envelopes } = manager.toJSON();
-  const isDigest = ([, { firewall_stats }]: [string, { firewall_stats?: { triggered: boolean } }]): boolean =>
-    firewall_stats?.triggered === true;
-  return new Set(
-    Object.entries(envelopes)
-      .filter(isDigest)
-      .map(([id]) => id),
-  );
 }
 
 let present: Log | undefined;

@@ -23,6 +23,10 @@ pub struct RenderedItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub omitted_chars: Option<u64>,
+    /// Whether it is the digest of a large result, behind which there is more. A result whose text fits stands whole.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    pub digest: bool,
     /// Whether it is an excerpt of an item that left a running prompt, which stands behind what was there.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]

@@ -96,17 +96,12 @@ const DROPS: Readonly<Record<string, string>> = {
 /** What became of an item of the prompt; nothing where all of it is there. */
 function shownInPart(
   manager: ContextManager,
-  { id, rendered_as, tokens: shown_tokens, omitted_chars }: RenderedItem,
+  { id, rendered_as, tokens: shown_tokens, omitted_chars, digest }: RenderedItem,
   phase: string,
 ): readonly LeftOut[] {
+  if (rendered_as === "whole" && !digest) return [];
   const item = itemOf(manager, id);
-  const isLarge = firewallOf(item) !== undefined;
-  if (rendered_as === "whole" && !isLarge) return [];
   const became = rendered_as === "whole" ? "digest" : rendered_as;
-  const reason =
-    isLarge && (became === "digest" || became === "excerpt")
-      ? "it is too large to be shown whole"
-      : reasonOf(became, phase);
   return [
     {
       item_id: id,
@@ -115,7 +110,7 @@ function shownInPart(
       ...(item && { tokens: firewallOf(item)?.tokens ?? countTokens(item.text) }),
       shown_tokens,
       ...(omitted_chars !== undefined && { omitted_chars }),
-      reason,
+      reason: reasonOf(became, phase),
     },
   ];
 }

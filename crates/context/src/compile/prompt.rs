@@ -89,6 +89,13 @@ pub struct EntryRendering<'a> {
     pub content: &'a EntryContent,
 }
 
+impl EntryRendering<'_> {
+    /// Tells whether what stands there of an item is its digest.
+    pub fn is_digest(&self, indexed: &IndexEntry) -> bool {
+        self.form == RenderedAs::Whole && *self.content == EntryContent::Own && indexed.is_summarised()
+    }
+}
+
 /// An item in the prompt.
 #[derive(Debug)]
 pub struct PromptEntry<'a> {

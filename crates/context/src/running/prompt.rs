@@ -75,8 +75,7 @@ impl RunningSection {
     pub fn weigh(&mut self, sources: &BuildInputs) {
         let rendering = EntryRendering { form: self.form, content: &self.content };
         self.quarters = section_quarters(sources, self.at, &rendering, self.recalled);
-        let is_own = self.form == RenderedAs::Whole && self.content == EntryContent::Own;
-        self.is_digest = is_own && sources.index.entry(self.at).is_summarised();
+        self.is_digest = rendering.is_digest(sources.index.entry(self.at));
     }
 }
 

@@ -141,6 +141,7 @@ impl<'a> TextPromptWriter<'a> {
             start: start as u64,
             end: self.prompt.text.len() as u64,
             omitted_chars: entry.omitted_chars,
+            digest: entry.rendering.is_digest(entry.indexed),
             recalled: entry.recalled,
         });
     }
