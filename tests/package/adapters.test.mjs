@@ -370,7 +370,7 @@ test("a line of `debug` counts what was sent, digested and dropped, and says why
   for (const [, , tokens, cached, fresh, rewritten] of read) assert.equal(number(tokens), number(cached) + number(fresh) + number(rewritten));
   assert.match(
     lines[0],
-    /1 excerpt; largest read_orders: [\d,]{5,} tokens, excerpt, artifact:result:c1, it is too large to be shown whole; the first prompt; drilldown, recall, \d+ tokens$/,
+    /1 excerpt; largest read_orders: [\d,]{5,} tokens, excerpt, artifact:result:c1, there was room for a part only; the first prompt; drilldown, recall, \d+ tokens$/,
   );
   const later = read.slice(1).filter(([, , , , , , cut]) => cut !== undefined);
   assert.ok(later.length > 0 && later.some(([, , , , , rewritten]) => number(rewritten) > 0), lines.join("\n"));
