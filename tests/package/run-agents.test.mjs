@@ -200,7 +200,7 @@ for (const name of Object.keys(AGENTS)) {
       for (const [at, list] of own.slice(1).entries()) if (!own[at].every((message, place) => message === list[place])) rewritten.push(`${whose} ${at + 1}`);
     }
     assert.ok(rewritten.length <= cuts, `${rewritten} of ${cuts} cuts`);
-    // The agent that was resumed goes on with its prompt; Claude Code edits the turn that was aborted.
+    // The agent that was resumed goes on with its prompt; Claude Code names another model in its instructions, which no cache has then.
     assert.equal(told[1].includes("(first)"), agent.isResumedAnew === true);
     // What the model read on was there, the failed call was asked again as it was, and nothing of us or of a key is told.
     const found = asked.find(({ step, text }) => step === READS && text.includes("1005\\n1006"));
