@@ -49,10 +49,9 @@ export interface LeavingStep {
 /** Lists everything that is not whole in the prompt of a step: first what is not there at all. */
 export function leftOutOf(manager: ContextManager, made: LeavingStep): readonly LeftOut[] {
   const dropped = made.stats.dropped_items.map((item) => droppedOf(manager, item, made));
-  const { pack } = made;
   // The log forgets them once two more cuts have come.
-  const items = orAbsent(() => pack.items) ?? [];
-  return [...dropped, ...items.flatMap((item) => shownInPart(manager, item, pack.phase))];
+  const items = orAbsent(() => made.pack.items) ?? [];
+  return [...dropped, ...items.flatMap((item) => shownInPart(manager, item, made))];
 }
 
 /** Why a cut leaves more out than it must. */
@@ -97,34 +96,39 @@ const DROPS: Readonly<Record<string, string>> = {
 function shownInPart(
   manager: ContextManager,
   { id, rendered_as, tokens: shown_tokens, omitted_chars, digest }: RenderedItem,
-  phase: string,
+  made: LeavingStep,
 ): readonly LeftOut[] {
   if (rendered_as === "whole" && !digest) return [];
   const item = itemOf(manager, id);
   const became = rendered_as === "whole" ? "digest" : rendered_as;
+  const tokens = item && (firewallOf(item)?.tokens ?? countTokens(item.text));
   return [
     {
       item_id: id,
       ...knownOf(item),
       became,
-      ...(item && { tokens: firewallOf(item)?.tokens ?? countTokens(item.text) }),
+      ...(tokens !== undefined && { tokens }),
       shown_tokens,
       ...(omitted_chars !== undefined && { omitted_chars }),
-      reason: reasonOf(became, phase),
+      reason: reasonOf(became, { tokens: tokens ?? 0, shown_tokens }, made),
     },
   ];
 }
 
-function reasonOf(became: Exclude<LeftOut["became"], "dropped">, phase: string): string {
-  if (became === "stub")
-    return phase === "answer"
-      ? "there was room for a line only"
-      : `there was room for a line only, or the phase \`${phase}\` shows none of its kind`;
-  return {
-    excerpt: "there was room for a part only",
-    redacted: "a redaction hook replaced its text",
-    digest: "it is too large to be shown whole",
-  }[became];
+/** Why an item is shown in part. */
+function reasonOf(
+  became: Exclude<LeftOut["became"], "dropped">,
+  { tokens, shown_tokens }: { readonly tokens: number; readonly shown_tokens: number },
+  { pack, stats, free_tokens, thrift }: LeavingStep,
+): string {
+  if (became === "redacted") return "a redaction hook replaced its text";
+  // No result takes more of a prompt than half of it.
+  if (became === "digest" || (became === "excerpt" && 2 * tokens > (stats.budget_tokens ?? 0)))
+    return "it is too large to be shown whole";
+  if (became === "stub" && pack.phase !== "answer")
+    return `there was room for a line only, or the phase \`${pack.phase}\` shows none of its kind`;
+  if (tokens - shown_tokens <= free_tokens) return `shortened at a cut, as ${deepCut(thrift)}`;
+  return became === "stub" ? "there was room for a line only" : "there was room for a part only";
 }
 
 function knownOf(item: StoredItem | undefined): Pick<LeftOut, "kind" | "tool_name" | "handle"> {

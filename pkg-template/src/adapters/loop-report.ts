@@ -95,7 +95,7 @@ export function stepOf(made: MadeStep, before: KeptStep | undefined): KeptStep {
   const isOn = before === undefined || cut === undefined;
   const new_tokens = isOn ? added : Math.min(added, Math.max(0, tokens_without - before.step.tokens_without));
   const is_shortened = cut !== undefined && made.stats.dropped_count > (before?.stats.dropped_count ?? 0);
-  const free_tokens = before && !is_shortened ? before.free_tokens : freeTokens(made);
+  const free_tokens = before && !is_shortened ? before.free_tokens : budgetOf(made) - made.step.tokens;
   const cold_because = cut === "cold" && before ? coldBecause(made, before) : undefined;
   const observed = before?.observed_cached_tokens;
   const cached_before =
@@ -116,9 +116,9 @@ function factorOf({ stats }: { readonly stats: BuildStats }): number {
   return stats.calibration?.factor ?? 1;
 }
 
-/** Tokens of ours that the budget has left. */
-function freeTokens(made: Pick<StepReport, "step" | "stats" | "budget_tokens">): number {
-  return Math.floor(made.budget_tokens / factorOf(made)) - made.step.tokens;
+/** The budget in tokens of ours. */
+function budgetOf(made: Pick<StepReport, "stats" | "budget_tokens">): number {
+  return Math.floor(made.budget_tokens / factorOf(made));
 }
 
 /** Names the change between two steps that loses the provider's cache. */
@@ -180,10 +180,10 @@ export function stepLine(kept: KeptStep, left: readonly LeftOut[]): string {
 function tokensWords(kept: KeptStep): string {
   const { step, budget_tokens, new_tokens, rewritten_tokens, observed_cached_tokens } = kept;
   const factor = factorOf(kept);
-  const counted = factor === 1 ? "" : ` (the provider counts ${factor} times as much)`;
+  const counted = factor === 1 ? "" : ` (${figure(budget_tokens)} as the provider counts, ${factor} times as much)`;
   const observed =
     observed_cached_tokens === undefined ? "" : `, where the provider had ${figure(observed_cached_tokens)}`;
-  return `${figure(step.tokens)} of ${figure(budget_tokens)} tokens${counted} (~${figure(step.repeated_tokens)} expected from the cache${observed}, ${figure(new_tokens)} new, ${figure(rewritten_tokens)} rewritten)`;
+  return `${figure(step.tokens)} of ${figure(budgetOf(kept))} tokens${counted} (~${figure(step.repeated_tokens)} expected from the cache${observed}, ${figure(new_tokens)} new, ${figure(rewritten_tokens)} rewritten)`;
 }
 
 function toolWords({ tools, added_tools, tool_count, tool_tokens }: KeptStep): readonly string[] {
@@ -194,7 +194,7 @@ function toolWords({ tools, added_tools, tool_count, tool_tokens }: KeptStep): r
 }
 
 function cutWords(kept: KeptStep): string {
-  const { step, stats, budget_tokens, thrift, cold_because, free_tokens, is_shortened } = kept;
+  const { step, stats, thrift, cold_because, free_tokens, is_shortened } = kept;
   const { cut } = step;
   if (cut === undefined) return "not cut";
   const why =
@@ -202,7 +202,7 @@ function cutWords(kept: KeptStep): string {
   const said = cut === "first" ? why : `cut: ${cut} (${why})`;
   const isDeep = is_shortened && stats.dropped_items.some((item) => isThrift(item, free_tokens));
   return isDeep
-    ? `${said}, shortened to ${figure(step.tokens)} of ${figure(budget_tokens)}, as ${deepCut(thrift)}`
+    ? `${said}, shortened to ${figure(step.tokens)} of ${figure(budgetOf(kept))}, as ${deepCut(thrift)}`
     : said;
 }
 
@@ -247,7 +247,7 @@ function shares(last: StepReport): string {
     ([, tokens]) => tokens > 0,
   );
   const listed = named.map(([name, tokens]) => `${name} ${figure(tokens)}`).join(", ");
-  return `tokens by contextweaver's count, tool definitions included: ${listed}; ${figure(step.tokens)} in all, ${figure(Math.max(0, freeTokens(last)))} free`;
+  return `tokens by contextweaver's count, tool definitions included: ${listed}; ${figure(step.tokens)} in all, ${figure(Math.max(0, budgetOf(last) - step.tokens))} free`;
 }
 
 function totals({ steps, cuts, tokens, repeated_tokens, cost, cost_without, observed }: LoopCosts): string {
