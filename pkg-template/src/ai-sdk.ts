@@ -1,5 +1,5 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type {
   AgentLoopOptions,
   AgentLoopStep,
@@ -21,7 +21,7 @@ import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
 import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
-import { ModelMarks, takesMarks } from "./adapters/model-marks.js";
+import { marksOf, pricesOfModel } from "./adapters/model-marks.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
@@ -84,8 +84,8 @@ export interface ContextWeaverOptions<Tools extends AiSdkTools> extends Omit<Age
    */
   readonly cache_key?: boolean | string;
   /**
-   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
-   * count. Default: true.
+   * Marks prompts for models of Anthropic, whoever serves them, with `cacheControl` or on Amazon Bedrock with `cachePoint`, so that each
+   * call reads what those before it have written. Your own marks count. Default: true.
    */
   readonly cache?: boolean;
 }
@@ -140,12 +140,12 @@ export interface MiddlewareOptions extends AgentLoopOptions {
   readonly max_rounds?: number;
   /**
    * `promptCacheKey` of the calls, by which OpenAI sends those of a conversation to where its prompt is cached: a text, or `true` for one
-   * that is made of what the conversation begins with. One in `providerOptions` stays. Default: `true` for models of OpenAI's provider.
+   * that is made of what the conversation begins with. One in `providerOptions` stays. Default: `true` for OpenAI's models.
    */
   readonly cache_key?: boolean | string;
   /**
-   * Marks prompts for models of Anthropic with `cacheControl`, so that each call reads what those before it have written. Your own marks
-   * count. Default: true.
+   * Marks prompts for models of Anthropic, whoever serves them, with `cacheControl` or on Amazon Bedrock with `cachePoint`, so that each
+   * call reads what those before it have written. Your own marks count. Default: true.
    */
   readonly cache?: boolean;
 }
@@ -219,12 +219,6 @@ function middlewareOf({
   return Object.defineProperties(middleware, { tools: { get }, prepareStep: { get } });
 }
 
-/** What marks prompts, unless that is switched off. */
-function marksOf(cache: unknown = true): ModelMarks | undefined {
-  if (typeof cache === "boolean") return cache ? new ModelMarks() : undefined;
-  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
-}
-
 function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
   throw new ContextWeaverError(code, "expected a set of tools", {
     path: "/tools",
@@ -282,13 +276,12 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
         ...lastTurn(messages),
         demanded,
         model,
-        prices: pricesOf(typeof step.model === "string" ? step.model : step.model?.provider),
+        prices: pricesOfModel(step.model ?? ""),
       });
       const built =
         "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
-      const isMarked = typeof step.model === "object" && takesMarks(step.model.provider);
       // The tools, which are before them, are the same each time; the SDK has them.
-      const marked = isMarked ? marks?.mark({ prompt: built.messages, tools: [] }, { model }) : undefined;
+      const marked = step.model && marks?.mark({ prompt: built.messages, tools: [] }, step.model, {});
       const split = { ...built, messages: marked ? [...marked.prompt] : built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
       const promptCacheKey = key.of(false, () => beginning(messages));

@@ -1,5 +1,5 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
-import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
 import type {
   AgentLoop,
   AgentLoopOptions,
@@ -22,6 +22,8 @@ import type { ConversationsOptions, ServedConversation } from "./adapters/conver
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import { marksOf, pricesOfModel } from "./adapters/model-marks.js";
+import type { ModelMarks } from "./adapters/model-marks.js";
 import { promptMessage, readPart } from "./adapters/model-prompt.js";
 import type { Fields } from "./adapters/model-prompt.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
@@ -107,8 +109,18 @@ interface StepState {
 
 /** What is kept of a conversation beside its loop. */
 interface Kept {
+  readonly marks: ModelMarks | undefined;
   /** The tools that the loop knows. */
   tools?: Readonly<Record<string, unknown>>;
+}
+
+/** How an agent of Mastra is served. */
+export interface MastraOptions extends ConversationsOptions {
+  /**
+   * Marks prompts for models of Anthropic, whoever serves them, with `cacheControl` or on Amazon Bedrock with `cachePoint`, so that each
+   * call reads what those before it have written. Your own marks count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /**
@@ -120,8 +132,13 @@ interface Kept {
  *
  * Errors of a step: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of `ContextManager.syncMessages`.
  */
-export function contextWeaver(options: ConversationsOptions): MastraProcessor {
-  const conversations = new Conversations<Kept>(options, () => ({}));
+export function contextWeaver(options: MastraOptions): MastraProcessor {
+  const isRecord = typeof options === "object" && (options as unknown) !== null;
+  const { cache, ...rest } = isRecord ? options : ({} as MastraOptions);
+  const begin = (): Kept => ({ marks: marksOf(cache) });
+  // What is wrong with the option is said at once.
+  begin();
+  const conversations = new Conversations<Kept>(isRecord ? rest : options, begin);
   return conversations.handle<Omit<MastraProcessor, keyof ConversationsHandle>>({
     id: "contextweaver",
     processInputStep(input) {
@@ -175,15 +192,17 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       const { key, error, chosen, reserved_tokens = 0 } = step;
       if (error) throw error;
       const called = modelId(model);
+      const named = { ...(model as { readonly provider?: unknown }), modelId: called ?? "" };
       state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const messages = said.map(modelMessage);
-      const { built } = await conversations.of(key).loop.stepLater(FORMAT, messages, {
+      const { loop, kept } = conversations.of(key);
+      const { built } = await loop.stepLater(FORMAT, messages, {
         ...lastTurn(messages),
         ...(chosen && { chosen }),
         reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
         model: called,
-        prices: pricesOf(called),
+        prices: pricesOfModel(named),
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
       const written = built.messages.map((message) =>
@@ -191,7 +210,9 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       );
       const first = written.findIndex(({ role }) => role !== "system");
       if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);
-      return { prompt: written as readonly object[] as Prompt };
+      // The tools, which are before it, are not seen here.
+      const { prompt: marked } = kept.marks?.mark({ prompt: written, tools: [] }, named, {}) ?? { prompt: written };
+      return { prompt: marked as readonly object[] as Prompt };
     },
   });
 }

@@ -12,12 +12,25 @@ const folder = await project("ai-sdk-cache", { "entry.mjs": `export * from "cont
 const { contextWeaver } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
 const OPTIONS = { budget_tokens: 200_000 };
+const CLAUDE = ["anthropic.messages", "m"];
+/** Claude as gateways and clouds serve it: whose provider it is, and its name. */
+const SERVED = [
+  ["googleVertex.anthropic.messages", "claude-sonnet-4-5@20250929"],
+  ["gateway", "anthropic/claude-sonnet-4.5"],
+  ["openrouter", "anthropic/claude-sonnet-4.5"],
+  ["amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+];
+const OTHERS = [
+  ["openai.responses", "gpt-5"],
+  ["gateway", "openai/gpt-5"],
+  ["amazon-bedrock", "amazon.nova-pro-v1:0"],
+];
 const STEPS = 5;
 
 /** What the provider of the SDK makes of a call, as far as the cache sees it: a block for each part, with the mark of its options. */
 function requestOf({ tools = [], prompt }) {
   const block = ({ providerOptions, ...part }) => {
-    const { cacheControl, ...anthropic } = providerOptions?.anthropic ?? {};
+    const { cacheControl = providerOptions?.bedrock?.cachePoint, ...anthropic } = providerOptions?.anthropic ?? {};
     const type = { "tool-call": "tool_use", "tool-result": "tool_result", reasoning: "thinking" }[part.type] ?? part.type ?? "text";
     return { ...part, type, anthropic, ...(cacheControl && { cache_control: cacheControl }) };
   };
@@ -35,7 +48,7 @@ const marksOf = (request) => JSON.stringify(request).split("cache_control").leng
 for (const [version, sdk] of Object.entries(SDKS)) {
   for (const [name, run] of Object.entries(HOW)) {
     /** Runs steps of 30 calls each; returns what the model was sent. */
-    const sentBy = async (provider, form, options, more) => {
+    const sentBy = async ([provider, modelId], form, options, more) => {
       const asked = [];
       const ids = (step) => Array.from({ length: 30 }, (_, n) => `c${step}_${n}`);
       const model = modelOf(sdk, (params) => {
@@ -46,7 +59,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
             : [{ type: "text", text: "done" }],
         );
       });
-      Object.assign(model, { provider });
+      Object.assign(model, { provider, modelId });
       const tools = { look: sdk.tool({ description: "Look it up", inputSchema: z.object({ at: z.string() }), execute: async ({ at }) => `row of ${at}` }) };
       const settings = { stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief.", prompt: "Plan it.", ...more };
       const cw = contextWeaver({ ...OPTIONS, ...options, ...(form === "prepareStep" && { tools }) });
@@ -59,23 +72,24 @@ for (const [version, sdk] of Object.entries(SDKS)) {
 
     for (const form of ["prepareStep", "a middleware"]) {
       test(`AI SDK ${version}, ${name}, ${form}: each call of Anthropic's models reads all that the call before has written`, async () => {
-        const sent = await sentBy("anthropic.messages", form);
-        const plain = await sentBy("anthropic.messages", form, { cache: false });
+        const plain = await sentBy(CLAUDE, form, { cache: false });
         assert.equal(plain.map(marksOf).join(), "0,0,0,0,0");
-        assert.deepEqual(sent.map(bare), plain.map(bare));
-        const cache = new AnthropicCache();
-        let before;
-        for (const [step, request] of sent.entries()) {
-          assert.ok(marksOf(request) <= 4);
-          const { blocks, read, written } = cache.send(request);
-          assert.ok(written.includes(blocks - 1), `the end of call ${step} is not written`);
-          // The tools for results come with the first result, and make the whole prompt new.
-          if (step > 1) assert.ok(read >= before, `call ${step} reads ${read} of ${before}`);
-          before = blocks;
+        // Whoever serves it is asked by one way alone.
+        for (const model of name === Object.keys(HOW)[0] ? [CLAUDE, ...SERVED] : [CLAUDE]) {
+          const sent = await sentBy(model, form);
+          assert.deepEqual(sent.map(bare), plain.map(bare));
+          const cache = new AnthropicCache();
+          let before;
+          for (const [step, request] of sent.entries()) {
+            assert.ok(marksOf(request) <= 4);
+            const { blocks, read, written } = cache.send(request);
+            assert.ok(written.includes(blocks - 1), `${model}: the end of call ${step} is not written`);
+            // The tools for results come with the first result, and make the whole prompt new.
+            if (step > 1) assert.ok(read >= before, `${model}: call ${step} reads ${read} of ${before}`);
+            before = blocks;
+          }
         }
-        for (const provider of ["openai.responses", "amazon-bedrock"]) assert.equal(marksOf(await sentBy(provider, form)), 0);
-        const vertex = await sentBy("googleVertex.anthropic.messages", form);
-        assert.ok(marksOf(vertex) > 0);
+        for (const model of OTHERS) assert.equal(marksOf(await sentBy(model, form)), 0);
       });
     }
   }
@@ -83,7 +97,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
   test(`AI SDK ${version}: marks of the caller count, and the option is true or false`, async () => {
     const asked = [];
     const model = modelOf(sdk, (params) => (asked.push(requestOf(params)), said([{ type: "text", text: "done" }])));
-    Object.assign(model, { provider: "anthropic.messages" });
+    Object.assign(model, { provider: "gateway", modelId: "anthropic/claude-sonnet-4.5" });
     const middleware = contextWeaver(OPTIONS);
     const marked = { anthropic: { cacheControl: { type: "ephemeral", ttl: "1h" } } };
     const messages = [0, 1, 2].flatMap((n) => [
@@ -93,6 +107,10 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     await sdk.generateText({ model: sdk.wrapLanguageModel({ model, middleware }), messages: [...messages, { role: "user", content: "And now?" }] });
     assert.equal(marksOf(asked[0]), 4);
     assert.deepEqual(asked[0].messages.at(-1).content.at(-1).cache_control, { type: "ephemeral" });
+    // The gateway sets one of its own where it is asked to.
+    const ask = { messages: [...messages, { role: "user", content: "And now?" }], providerOptions: { gateway: { caching: "auto" } } };
+    await sdk.generateText({ model: sdk.wrapLanguageModel({ model, middleware }), ...ask });
+    assert.equal(marksOf(asked[1]), 3);
     middleware.free();
     for (const options of [OPTIONS, { ...OPTIONS, tools: {} }])
       assert.throws(

@@ -558,3 +558,29 @@ for (const [name, run] of Object.entries(HOW)) {
     withheld.cw.free();
   });
 }
+
+test("prompts for models of Anthropic are marked for its cache, whoever serves them", async () => {
+  const marks = async (provider, modelId, options) => {
+    const asked = [];
+    const model = Object.assign(
+      modelOf(4, ({ prompt }) => (asked.push(prompt), asked.length < 3 ? said(call(`c${asked.length}`, "export_orders", {})) : says("done"))),
+      { provider, modelId },
+    );
+    const cw = contextWeaver({ budget_tokens: 8_000, ...options });
+    await agentOf({ model, tools: { export_orders: sdkTools().tools.export_orders }, cw }).generate("Export them.", { maxSteps: 5 });
+    cw.free();
+    return asked.map((prompt) => prompt.findLastIndex((message) => JSON.stringify(message).includes('"cacheControl":{"type":"ephemeral"}')) === prompt.length - 1);
+  };
+  for (const [provider, modelId] of [
+    ["anthropic.messages", "claude-sonnet-4-5"],
+    ["gateway", "anthropic/claude-sonnet-4.5"],
+  ]) {
+    assert.deepEqual(await marks(provider, modelId), [true, true, true]);
+    assert.deepEqual(await marks(provider, modelId, { cache: false }), [false, false, false]);
+  }
+  assert.deepEqual(await marks("gateway", "openai/gpt-5"), [false, false, false]);
+  assert.throws(
+    () => contextWeaver({ budget_tokens: 8_000, cache: "yes" }),
+    ({ code, path }) => (assert.deepEqual([code, path], ["INVALID_INPUT", "/cache"]), true),
+  );
+});

@@ -1,13 +1,13 @@
 // Calls of a model of the AI SDK as its middleware sees them: the prompt is compiled, and calls of the tools that are added are
 // answered here, as the SDK's loop does not know them. To the SDK they are calls that the provider ran; so they stand in its
 // messages with their results, and the next prompt tells of them.
-import { addedOffers, callOffer, framedTokens, pricesOf } from "./agent-loop.js";
+import { addedOffers, callOffer, framedTokens } from "./agent-loop.js";
 import type { AgentLoop, DescribedTool } from "./agent-loop.js";
 import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
 import { choiceOf, forcedTool } from "./forced-choice.js";
 import { lastTurn } from "./last-turn.js";
-import { takesMarks } from "./model-marks.js";
+import { isServedByOpenAi, pricesOfModel } from "./model-marks.js";
 import type { ModelMarks } from "./model-marks.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
@@ -122,7 +122,7 @@ class ModelCall {
 
   constructor(loop: AgentLoop, params: Fields, model: CalledModel, { most, key, marks }: CallsOptions) {
     [this.#loop, this.#params, this.#model, this.#left, this.#key] = [loop, params, model, most, key];
-    this.#marks = takesMarks(model.provider) ? marks : undefined;
+    this.#marks = marks;
     this.#conversation = (params["prompt"] as readonly Fields[]).flatMap(readMessage);
     const { schema } = (params["responseFormat"] ?? {}) as Fields;
     this.#reserved_tokens = schema === undefined ? 0 : framedTokens([JSON.stringify(schema)]);
@@ -144,7 +144,7 @@ class ModelCall {
       reserved_tokens: this.#reserved_tokens,
       model: this.#model.modelId,
       signal: this.#params["abortSignal"] as AbortSignal | undefined,
-      prices: pricesOf(typeof this.#model.provider === "string" ? this.#model.provider : this.#model.modelId),
+      prices: pricesOfModel(this.#model),
     });
     const given = new Map((tools as readonly Fields[]).map((tool) => [tool["name"], tool]));
     const offered = names.map((name) => (given.get(name) ?? ADDED.get(name)) as Fields);
@@ -157,7 +157,7 @@ class ModelCall {
     const toolChoice = isLast
       ? { type: "none" }
       : choiceOf(choice, forced, given, new Set(sent.map(({ name }) => name)), { type: "auto" });
-    const marked = this.#marks?.mark({ prompt, tools: sent }, { ...rest, model: this.#model.modelId, toolChoice }) ?? {
+    const marked = this.#marks?.mark({ prompt, tools: sent }, this.#model, { ...rest, toolChoice }) ?? {
       prompt,
       tools: sent,
     };
@@ -171,8 +171,7 @@ class ModelCall {
 
   /** The params with the key of the conversation, where the provider takes one; one of the caller's stands. */
   #keyed(): Fields {
-    const isOpenAi = String(this.#model.provider).startsWith("openai.");
-    const promptCacheKey = this.#key.of(isOpenAi, () => beginning(this.#conversation));
+    const promptCacheKey = this.#key.of(isServedByOpenAi(this.#model), () => beginning(this.#conversation));
     if (promptCacheKey === undefined) return this.#params;
     const { openai, ...options } = (this.#params["providerOptions"] ?? {}) as Fields;
     return {

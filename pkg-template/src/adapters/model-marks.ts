@@ -1,19 +1,76 @@
-// Marks of Anthropic's cache in prompts of the AI SDK: `cacheControl` among the options of a part.
+// Marks in prompts of the AI SDK for models of Anthropic, whose provider caches up to marks and nothing without: `cacheControl` or, of
+// Amazon Bedrock, `cachePoint` among the options of a part.
+import { pricesOf } from "./agent-loop.js";
 import { CachePlan } from "./cache-plan.js";
 import type { PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
+import { ContextWeaverError } from "contextweaver";
+
+/** A model of the SDK, or its name where a gateway finds it, such as `anthropic/claude-sonnet-4.5`. */
+export type NamedModel = string | { readonly modelId: string; readonly provider?: unknown };
+
+function namesOf(model: NamedModel): { readonly provider: string; readonly modelId: string } {
+  if (typeof model === "string") return { provider: "gateway", modelId: model };
+  return { provider: typeof model.provider === "string" ? model.provider : "", modelId: model.modelId };
+}
+
+/** Whose prices a model has. Gateways and clouds serve models of others, so that its name tells where its provider does not. */
+export function pricesOfModel(model: NamedModel): ReturnType<typeof pricesOf> {
+  const { provider, modelId } = namesOf(model);
+  return pricesOf(provider) ?? pricesOf(modelId);
+}
+
+/** Whether OpenAI gets the SDK's options for it. */
+export function isServedByOpenAi(model: NamedModel): boolean {
+  const { provider, modelId } = namesOf(model);
+  return provider.startsWith("openai.") || (provider === "gateway" && modelId.startsWith("openai/"));
+}
+
+/** How a provider is told of a mark. */
+interface MarkForm {
+  /** Among the options of a block: the name of the provider that reads it, its field, and the mark. */
+  readonly provider: string;
+  readonly field: string;
+  readonly mark: object;
+  /** Whether tools take marks, too. */
+  readonly isOfTools: boolean;
+  /** Whether older versions of the provider read the marks of messages alone, and not of their parts. */
+  readonly isOfMessages: boolean;
+}
+
+/** Gateways read it, too: Vercel's hands options on, and OpenRouter takes those of Anthropic for its own. */
+const ANTHROPIC: MarkForm = {
+  provider: "anthropic",
+  field: "cacheControl",
+  mark: { type: "ephemeral" },
+  isOfTools: true,
+  isOfMessages: false,
+};
+const BEDROCK: MarkForm = {
+  provider: "bedrock",
+  field: "cachePoint",
+  mark: { type: "default" },
+  isOfTools: false,
+  isOfMessages: true,
+};
+
+/** By which names providers of the SDK read marks. */
+const READ: readonly (readonly [provider: string, fields: readonly string[]])[] = [
+  ["anthropic", ["cacheControl", "cache_control"]],
+  ["openrouter", ["cacheControl", "cache_control"]],
+  ["bedrock", ["cachePoint"]],
+  ["amazonBedrock", ["cachePoint"]],
+];
+
+function formOf(model: NamedModel): MarkForm | undefined {
+  if (pricesOfModel(model) !== "anthropic") return undefined;
+  return namesOf(model).provider.startsWith("amazon-bedrock") ? BEDROCK : ANTHROPIC;
+}
 
 /** What is sent of a call. */
 export interface MarkedPrompt<Message extends object> {
   readonly prompt: readonly Message[];
   readonly tools: readonly Fields[];
-}
-
-const MARK = { type: "ephemeral" };
-
-/** Whether a model of the SDK is of a provider that takes these marks. */
-export function takesMarks(provider: unknown): boolean {
-  return typeof provider === "string" && provider.split(".").includes("anthropic");
 }
 
 /** Where a block stands: a tool, a message of one text, or a part of a message. */
@@ -23,15 +80,24 @@ type Place = { readonly tool: number } | { readonly message: number; readonly pa
 export class ModelMarks {
   readonly #plan = new CachePlan();
 
-  /** Adds marks so that each call reads what those before it have written. `settings` are the params of the call. */
-  mark<Message extends object>({ prompt, tools }: MarkedPrompt<Message>, settings: Fields): MarkedPrompt<Message> {
+  /**
+   * Adds marks so that each call reads what those before it have written. `settings` are the params of the call. A prompt for a model
+   * that takes none stays as it is.
+   */
+  mark<Message extends object>(
+    { prompt, tools }: MarkedPrompt<Message>,
+    model: NamedModel,
+    settings: Fields,
+  ): MarkedPrompt<Message> {
+    const form = formOf(model);
+    if (!form) return { prompt, tools };
     const messages = prompt as readonly Fields[];
     const places: Place[] = tools.map((_, tool) => ({ tool }));
     const blocks = tools.map(
       (tool): PromptBlock => ({
         text: textOf(tool),
         isAnswer: false,
-        takesMark: (tool["type"] ?? "function") === "function",
+        takesMark: form.isOfTools && (tool["type"] ?? "function") === "function",
         isMarked: isMarked(tool),
       }),
     );
@@ -51,56 +117,68 @@ export class ModelMarks {
       }
       if (role === "system" && head === blocks.length - 1) head = blocks.length;
     }
-    const of = (names: readonly string[]): string => JSON.stringify(names.map((name) => settings[name] ?? null));
-    const { anthropic } = (settings["providerOptions"] ?? {}) as Fields;
+    const { anthropic, bedrock, gateway } = (settings["providerOptions"] ?? {}) as Readonly<
+      Record<string, Fields | undefined>
+    >;
     const { added } = this.#plan.plan({
       blocks,
       head,
       settings: {
-        prompt: of(["model"]),
-        messages: JSON.stringify([of(["toolChoice"]), (anthropic as Fields | undefined)?.["thinking"] ?? null]),
+        prompt: JSON.stringify(namesOf(model)),
+        messages: JSON.stringify([
+          settings["toolChoice"] ?? null,
+          anthropic?.["thinking"] ?? bedrock?.["reasoningConfig"] ?? null,
+        ]),
       },
-      isAutomatic: isMarked(settings),
+      // Vercel's gateway sets one mark of its own.
+      isAutomatic: isMarked(settings) || gateway?.["caching"] === "auto",
       isWanted: true,
     });
     const marked = { prompt: [...messages], tools: [...tools] };
     for (const at of added) {
       const place = places[at] as Place;
-      if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields);
-      else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part);
+      if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields, form);
+      else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part, form);
     }
     return { prompt: marked.prompt as unknown as readonly Message[], tools: marked.tools };
   }
 }
 
-function withMarkAt(message: Fields, part: number | undefined): Fields {
-  if (part === undefined) return withMark(message);
-  return {
-    ...message,
-    content: (message["content"] as readonly Fields[]).map((one, at) => (at === part ? withMark(one) : one)),
-  };
+/** What marks prompts, unless that is switched off. */
+export function marksOf(cache: unknown = true): ModelMarks | undefined {
+  if (typeof cache === "boolean") return cache ? new ModelMarks() : undefined;
+  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
 }
 
-function withMark(block: Fields): Fields {
-  const { anthropic, ...options } = (block["providerOptions"] ?? {}) as Fields;
+function withMarkAt(message: Fields, part: number | undefined, form: MarkForm): Fields {
+  if (part === undefined) return withMark(message, form);
+  const parts = message["content"] as readonly Fields[];
+  if (form.isOfMessages && part === parts.length - 1) return withMark(message, form);
+  return { ...message, content: parts.map((one, at) => (at === part ? withMark(one, form) : one)) };
+}
+
+function withMark(block: Fields, { provider, field, mark }: MarkForm): Fields {
+  const { [provider]: own, ...options } = (block["providerOptions"] ?? {}) as Fields;
   return {
     ...block,
-    providerOptions: { ...options, anthropic: { ...(anthropic as Fields | undefined), cacheControl: MARK } },
+    providerOptions: { ...options, [provider]: { ...(own as Fields | undefined), [field]: mark } },
   };
 }
 
 function isMarked({ providerOptions }: Fields): boolean {
-  const { anthropic } = (providerOptions ?? {}) as Fields;
-  const { cacheControl, cache_control: other = cacheControl } = (anthropic ?? {}) as Fields;
-  return other != null;
+  const options = (providerOptions ?? {}) as Readonly<Record<string, Fields | undefined>>;
+  return READ.some(([provider, fields]) => fields.some((field) => options[provider]?.[field] != null));
 }
 
 /** A block byte for byte, without its mark. */
 function textOf(block: Fields): string {
   if (!isMarked(block)) return JSON.stringify(block);
   const { providerOptions, ...rest } = block;
-  const { anthropic, ...options } = providerOptions as Fields;
-  const { cacheControl: _, cache_control: __, ...others } = anthropic as Fields;
-  const left = { ...options, ...(Object.keys(others).length > 0 && { anthropic: others }) };
-  return JSON.stringify(Object.keys(left).length > 0 ? { ...rest, providerOptions: left } : rest);
+  const marks = new Map(READ);
+  const left = Object.entries(providerOptions as Readonly<Record<string, Fields>>).flatMap(([provider, options]) => {
+    const fields = marks.get(provider) ?? [];
+    const others = Object.entries(options).filter(([field]) => !fields.includes(field));
+    return others.length > 0 ? [[provider, Object.fromEntries(others)] as const] : [];
+  });
+  return JSON.stringify(left.length > 0 ? { ...rest, providerOptions: Object.fromEntries(left) } : rest);
 }
