@@ -21,7 +21,8 @@ import { lastTurn } from "./adapters/last-turn.js";
 import { runnerOf } from "./adapters/ai-sdk-runner.js";
 import type { CallToolInput } from "./adapters/ai-sdk-runner.js";
 import { CacheKey, beginning, checkedCacheKey } from "./adapters/cache-key.js";
-import { marksOf, pricesOfModel } from "./adapters/model-marks.js";
+import { MODEL_MARKS, marksOf, pricesOfModel } from "./adapters/model-marks.js";
+import { takeMarks } from "./adapters/moving-marks.js";
 import { ModelCalls } from "./adapters/model-calls.js";
 import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
@@ -265,6 +266,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
     async prepareStep(step) {
       await prepared();
       const messages = conversation.behind(step);
+      const bare = takeMarks(messages, MODEL_MARKS);
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);
       // A step that is tried again is told of the same call.
@@ -272,14 +274,14 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
         loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
       paid = last;
       const demanded = forcedTool(step.toolChoice);
-      const compiled = await loop.stepLater("ai-sdk-model", messages, {
-        ...lastTurn(messages),
+      const compiled = await loop.stepLater("ai-sdk-model", bare.messages, {
+        ...lastTurn(bare.messages),
         demanded,
         model,
         prices: pricesOfModel(step.model ?? ""),
       });
-      const built =
-        "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      const written = [...bare.putBack(compiled.built.messages)];
+      const built = "initialInstructions" in step ? withoutSystem(written) : { messages: written };
       // The tools, which are before them, are the same each time; the SDK has them.
       const marked = step.model && marks?.mark({ prompt: built.messages, tools: [] }, step.model, {});
       const split = { ...built, messages: marked ? [...marked.prompt] : built.messages };

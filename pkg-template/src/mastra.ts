@@ -22,8 +22,9 @@ import type { ConversationsOptions, ServedConversation } from "./adapters/conver
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { lastTurn } from "./adapters/last-turn.js";
-import { marksOf, pricesOfModel } from "./adapters/model-marks.js";
+import { MODEL_MARKS, marksOf, pricesOfModel } from "./adapters/model-marks.js";
 import type { ModelMarks } from "./adapters/model-marks.js";
+import { takeMarks } from "./adapters/moving-marks.js";
 import { promptMessage, readPart } from "./adapters/model-prompt.js";
 import type { Fields } from "./adapters/model-prompt.js";
 import { aiSdkSchema } from "./catalog/tool-set.js";
@@ -195,7 +196,7 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       const named = { ...(model as { readonly provider?: unknown }), modelId: called ?? "" };
       state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
-      const messages = said.map(modelMessage);
+      const { messages, putBack } = takeMarks(said.map(modelMessage), MODEL_MARKS);
       const { loop, kept } = conversations.of(key);
       const { built } = await loop.stepLater(FORMAT, messages, {
         ...lastTurn(messages),
@@ -205,8 +206,8 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
         prices: pricesOfModel(named),
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
-      const written = built.messages.map((message) =>
-        promptMessage(message as unknown as Fields, specificationVersion),
+      const written = putBack(built.messages as unknown as readonly Fields[]).map((message) =>
+        promptMessage(message, specificationVersion),
       );
       const first = written.findIndex(({ role }) => role !== "system");
       if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);

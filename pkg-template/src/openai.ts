@@ -17,6 +17,7 @@ import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";
+import { CHAT_MARKS, takeMarks } from "./adapters/moving-marks.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { lastTurn, namesOf } from "./adapters/openai-turn.js";
 import { ContextWeaverError } from "contextweaver";
@@ -283,7 +284,8 @@ class Fitting {
         hint: "leave tool_search out: find_tools is added",
       });
     }
-    const { messages, found } = withoutSearches(conversationOf(rest[api.field], api));
+    const { messages: whole, found } = withoutSearches(conversationOf(rest[api.field], api));
+    const { messages, putBack } = takeMarks(whole, CHAT_MARKS);
     const { query, called } = lastTurn(messages);
     const instructions = api === RESPONSES ? rest["instructions"] : undefined;
     const reserved_tokens = framedTokens(typeof instructions === "string" ? [instructions] : []);
@@ -309,7 +311,7 @@ class Fitting {
       ...(key !== undefined && { prompt_cache_key: key }),
       // A key of the caller's stands.
       ...rest,
-      [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
+      [api.field]: putBack(this.#found ? this.#withSearches(built.messages, this.#found) : built.messages),
       // What is said of tools where there are none is refused.
       ...(tools.length > 0 && {
         tools,

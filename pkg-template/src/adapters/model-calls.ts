@@ -7,8 +7,9 @@ import { beginning } from "./cache-key.js";
 import type { CacheKey } from "./cache-key.js";
 import { choiceOf, forcedTool } from "./forced-choice.js";
 import { lastTurn } from "./last-turn.js";
-import { isServedByOpenAi, pricesOfModel } from "./model-marks.js";
+import { MODEL_MARKS, isServedByOpenAi, pricesOfModel } from "./model-marks.js";
 import type { ModelMarks } from "./model-marks.js";
+import { takeMarks } from "./moving-marks.js";
 import { promptMessage, readPart } from "./model-prompt.js";
 import type { Fields } from "./model-prompt.js";
 import { sumOf } from "./usage-sum.js";
@@ -135,9 +136,10 @@ class ModelCall {
   /** What the model is asked next. */
   async params(): Promise<Fields> {
     const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#keyed();
-    const { query, called } = lastTurn(this.#conversation);
+    const { messages, putBack } = takeMarks(this.#conversation, MODEL_MARKS);
+    const { query, called } = lastTurn(messages);
     const forced = forcedTool(choice);
-    const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
+    const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", messages, {
       query,
       called,
       demanded: forced,
@@ -153,7 +155,7 @@ class ModelCall {
     const isLast = this.#left === 0 && own.length === 0;
     const sent =
       (choice as Fields | undefined)?.["type"] === "none" || (this.#left === 0 && own.length > 0) ? own : offered;
-    const prompt = promptOf(built.messages as unknown as readonly Fields[], this.#model.specificationVersion);
+    const prompt = promptOf(putBack(built.messages as unknown as readonly Fields[]), this.#model.specificationVersion);
     const toolChoice = isLast
       ? { type: "none" }
       : choiceOf(choice, forced, given, new Set(sent.map(({ name }) => name)), { type: "auto" });

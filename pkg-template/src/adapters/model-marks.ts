@@ -4,6 +4,7 @@ import { pricesOf } from "./agent-loop.js";
 import { CachePlan } from "./cache-plan.js";
 import type { PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
+import type { MarkSyntax } from "./moving-marks.js";
 import { ContextWeaverError } from "contextweaver";
 
 /** A model of the SDK, or its name where a gateway finds it, such as `anthropic/claude-sonnet-4.5`. */
@@ -55,12 +56,12 @@ const BEDROCK: MarkForm = {
 };
 
 /** By which names providers of the SDK read marks. */
-const READ: readonly (readonly [provider: string, fields: readonly string[]])[] = [
+const READ: ReadonlyMap<string, readonly string[]> = new Map([
   ["anthropic", ["cacheControl", "cache_control"]],
   ["openrouter", ["cacheControl", "cache_control"]],
   ["bedrock", ["cachePoint"]],
   ["amazonBedrock", ["cachePoint"]],
-];
+]);
 
 function formOf(model: NamedModel): MarkForm | undefined {
   if (pricesOfModel(model) !== "anthropic") return undefined;
@@ -158,27 +159,42 @@ function withMarkAt(message: Fields, part: number | undefined, form: MarkForm): 
 }
 
 function withMark(block: Fields, { provider, field, mark }: MarkForm): Fields {
-  const { [provider]: own, ...options } = (block["providerOptions"] ?? {}) as Fields;
-  return {
-    ...block,
-    providerOptions: { ...options, [provider]: { ...(own as Fields | undefined), [field]: mark } },
-  };
+  return MODEL_MARKS.put(block, { [provider]: { [field]: mark } });
 }
 
-function isMarked({ providerOptions }: Fields): boolean {
-  const options = (providerOptions ?? {}) as Readonly<Record<string, Fields | undefined>>;
-  return READ.some(([provider, fields]) => fields.some((field) => options[provider]?.[field] != null));
+/** The marks of the SDK, among the options of a message, a part or a tool. */
+export const MODEL_MARKS: MarkSyntax = {
+  split(record) {
+    const options = Object.entries((record["providerOptions"] ?? {}) as Readonly<Record<string, Fields>>);
+    const split = (isMark: boolean): Fields =>
+      Object.fromEntries(
+        options.flatMap(([provider, all]) => {
+          const fields = READ.get(provider) ?? [];
+          const some = Object.entries(all ?? {}).filter(([field]) => fields.includes(field) === isMark);
+          return some.length > 0 ? [[provider, Object.fromEntries(some)] as const] : [];
+        }),
+      );
+    const mark = split(true);
+    if (Object.keys(mark).length === 0) return undefined;
+    const { providerOptions: _, ...rest } = record;
+    const others = split(false);
+    return { mark, bare: Object.keys(others).length > 0 ? { ...rest, providerOptions: others } : rest };
+  },
+  put(record, mark) {
+    const options = (record["providerOptions"] ?? {}) as Readonly<Record<string, Fields>>;
+    const merged = Object.entries(mark as Readonly<Record<string, Fields>>).map(
+      ([provider, fields]) => [provider, { ...options[provider], ...fields }] as const,
+    );
+    return { ...record, providerOptions: { ...options, ...Object.fromEntries(merged) } };
+  },
+  isOfParts: false,
+};
+
+function isMarked(block: Fields): boolean {
+  return MODEL_MARKS.split(block) !== undefined;
 }
 
 /** A block byte for byte, without its mark. */
 function textOf(block: Fields): string {
-  if (!isMarked(block)) return JSON.stringify(block);
-  const { providerOptions, ...rest } = block;
-  const marks = new Map(READ);
-  const left = Object.entries(providerOptions as Readonly<Record<string, Fields>>).flatMap(([provider, options]) => {
-    const fields = marks.get(provider) ?? [];
-    const others = Object.entries(options).filter(([field]) => !fields.includes(field));
-    return others.length > 0 ? [[provider, Object.fromEntries(others)] as const] : [];
-  });
-  return JSON.stringify(left.length > 0 ? { ...rest, providerOptions: Object.fromEntries(left) } : rest);
+  return JSON.stringify(MODEL_MARKS.split(block)?.bare ?? block);
 }

@@ -2,6 +2,8 @@
 import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer } from "../adapters/agent-loop.js";
 import { CacheMarks } from "../adapters/cache-marks.js";
 import type { CachePlanState } from "../adapters/cache-plan.js";
+import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
+import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { objectsOf } from "./dialect.js";
@@ -106,6 +108,8 @@ export class Conversation {
   #loop: AgentLoop | undefined;
   readonly #options: ConversationOptions;
   readonly #marks = new CacheMarks(true);
+  /** Puts back the marks of the last request, of formats other than Anthropic's. */
+  #putBack: BareMessages<object>["putBack"] = (sent) => sent;
   /** The client's messages of the last request. */
   prints: readonly Print[] = [];
   head = "";
@@ -364,7 +368,10 @@ export class Conversation {
     messages: readonly object[],
     { system }: Asked,
   ): { readonly messages: readonly object[]; readonly system: unknown } {
-    return this.dialect.format === "anthropic" ? this.#marks.take(messages, system) : { messages, system };
+    if (this.dialect.format === "anthropic") return this.#marks.take(messages, system);
+    const bare = takeMarks(messages, CHAT_MARKS);
+    this.#putBack = bare.putBack;
+    return { messages: bare.messages, system };
   }
 
   #written(
@@ -379,7 +386,7 @@ export class Conversation {
     const sent =
       this.dialect.format === "anthropic"
         ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body })
-        : offered;
+        : { ...offered, messages: this.#putBack(offered.messages) };
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
