@@ -569,7 +569,9 @@ test("prompts for models of Anthropic are marked for its cache, whoever serves t
     const cw = contextWeaver({ budget_tokens: 8_000, ...options });
     await agentOf({ model, tools: { export_orders: sdkTools().tools.export_orders }, cw }).generate("Export them.", { maxSteps: 5 });
     cw.free();
-    return asked.map((prompt) => prompt.findLastIndex((message) => JSON.stringify(message).includes('"cacheControl":{"type":"ephemeral"}')) === prompt.length - 1);
+    return asked.map(
+      (prompt) => prompt.findLastIndex((message) => JSON.stringify(message).includes('"cacheControl":{"type":"ephemeral"}')) === prompt.length - 1,
+    );
   };
   for (const [provider, modelId] of [
     ["anthropic.messages", "claude-sonnet-4-5"],

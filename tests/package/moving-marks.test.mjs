@@ -41,7 +41,14 @@ const ROADS = {
     const fetch = async (request, init) => {
       sent.push(JSON.parse(await new Response(init?.body ?? request.body).text()).messages);
       const choices = [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }];
-      return Response.json({ id: "x", object: "chat.completion", created: 1, model: MODEL, choices, usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 } });
+      return Response.json({
+        id: "x",
+        object: "chat.completion",
+        created: 1,
+        model: MODEL,
+        choices,
+        usage: { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 },
+      });
     };
     const handler = entries.proxy({ budget_tokens: BUDGET, token: false, fetch });
     for (let step = 1; step <= STEPS; step += 1) {
@@ -82,7 +89,14 @@ for (const [road, play] of Object.entries(ROADS)) {
         rewritten += bare(messages).slice(0, before.length).join("\n") === before.join("\n") ? 0 : 1;
       }
       assert.ok(rewritten >= 1 && rewritten <= 4, `${rewritten} of ${STEPS} prompts were made anew`);
-      assert.ok(JSON.stringify(sent.at(-1)).includes(rows(STEPS - 1).slice(-60).replaceAll("\n", "\\n")), "the newest result is whole");
+      assert.ok(
+        JSON.stringify(sent.at(-1)).includes(
+          rows(STEPS - 1)
+            .slice(-60)
+            .replaceAll("\n", "\\n"),
+        ),
+        "the newest result is whole",
+      );
     });
   }
 }

@@ -102,6 +102,8 @@ export class ModelMarks {
         isMarked: isMarked(tool),
       }),
     );
+    // The last block that is to be kept for an hour: what is kept for longer must come first.
+    let long = tools.map(isLong).lastIndexOf(true);
     let head = tools.length;
     for (const [message, { role, content, ...rest }] of messages.entries()) {
       const parts = Array.isArray(content) ? (content as readonly Fields[]) : undefined;
@@ -115,6 +117,7 @@ export class ModelMarks {
           takesMark: block["type"] !== "reasoning" && block["text"] !== "",
           isMarked: isMarked(block) || (isLast && isMarked(rest)),
         });
+        if (isLong(block) || (isLast && isLong(rest))) long = blocks.length - 1;
       }
       if (role === "system" && head === blocks.length - 1) head = blocks.length;
     }
@@ -138,8 +141,10 @@ export class ModelMarks {
     const marked = { prompt: [...messages], tools: [...tools] };
     for (const at of added) {
       const place = places[at] as Place;
-      if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields, form);
-      else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part, form);
+      const mark = at < long || isLong(settings) ? { ...form.mark, ttl: LONG } : form.mark;
+      const own = { ...form, mark };
+      if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields, own);
+      else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part, own);
     }
     return { prompt: marked.prompt as unknown as readonly Message[], tools: marked.tools };
   }
@@ -189,6 +194,16 @@ export const MODEL_MARKS: MarkSyntax = {
   },
   isOfParts: false,
 };
+
+/** How long an hour is called in a mark. */
+const LONG = "1h";
+
+/** Whether a block is marked to be kept for an hour. */
+function isLong(block: Fields): boolean {
+  const { mark = {} } = MODEL_MARKS.split(block) ?? {};
+  const marks = Object.values(mark as Readonly<Record<string, Fields>>).flatMap((fields) => Object.values(fields));
+  return marks.some((one) => (one as Fields | null)?.["ttl"] === LONG);
+}
 
 function isMarked(block: Fields): boolean {
   return MODEL_MARKS.split(block) !== undefined;
