@@ -186,3 +186,36 @@ for (const [api, isStream] of WAYS) {
     handler.free();
   });
 }
+
+test("Gemini: tools are added to functions by either spelling, and not beside tools of Google's alone", async () => {
+  const words = (turn) => Array.from({ length: 150 }, (_, at) => `w${turn}x${at * 7919}`).join(" ");
+  for (const [given, expected] of [
+    [[{ function_declarations: [{ name: "read" }] }], [{ function_declarations: ["read", ...OWN] }]],
+    [
+      [{ google_search: {} }, { functionDeclarations: [{ name: "read" }] }],
+      [{ google_search: {} }, { functionDeclarations: ["read", ...OWN] }],
+    ],
+    [[{ google_search: {} }], [{ google_search: {} }]],
+    [undefined, [{ functionDeclarations: OWN }]],
+  ]) {
+    const bodies = [];
+    const candidates = [{ content: { role: "model", parts: [{ text: "Noted." }] }, finishReason: "STOP" }];
+    const fetch = async (request, init) => (bodies.push(JSON.parse(await new Response(init?.body ?? request.body).text())), Response.json({ candidates }));
+    const handler = proxy({ budget_tokens: 3_000, token: false, fetch });
+    const contents = [];
+    for (let turn = 0; turn < 8; turn += 1) {
+      contents.push({ role: "user", parts: [{ text: words(turn) }] });
+      const body = JSON.stringify({ contents, ...(given && { tools: given }), system_instruction: { parts: [{ text: "Be brief." }] } });
+      const headers = { "content-type": "application/json", "x-goog-api-key": "none" };
+      const response = await handler(new Request("http://localhost/v1beta/models/gemini-2.5-pro:generateContent", { method: "POST", headers, body }));
+      assert.equal(response.status, 200, await response.text());
+      contents.push(candidates[0].content);
+    }
+    const named = bodies
+      .at(-1)
+      .tools.map((tool) => Object.fromEntries(Object.entries(tool).map(([key, list]) => [key, Array.isArray(list) ? list.map(({ name }) => name) : list])));
+    assert.deepEqual(named, expected);
+    assert.ok(bodies.at(-1).contents.length < contents.length, "it was shortened");
+    handler.free();
+  }
+});

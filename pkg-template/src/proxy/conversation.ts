@@ -6,7 +6,7 @@ import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
 import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
-import { objectsOf } from "./dialect.js";
+import { declaringField, objectsOf } from "./dialect.js";
 import type { JsonMembers } from "./json-members.js";
 import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
@@ -473,5 +473,5 @@ interface Built {
 
 function isOwnTool(tool: Fields): boolean {
   const { name } = (tool["function"] ?? tool) as Fields;
-  return OWN_TOOLS.has(String(name)) || objectsOf(tool["functionDeclarations"]).some(isOwnTool);
+  return OWN_TOOLS.has(String(name)) || objectsOf(tool[declaringField(tool) ?? ""]).some(isOwnTool);
 }

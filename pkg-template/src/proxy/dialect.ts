@@ -130,6 +130,11 @@ export function leading(messages: readonly object[], isOther: (message: Fields) 
   return Math.max(first, 0);
 }
 
+/** The field by which a tool of Gemini declares functions, which has two spellings; undefined of every other tool. */
+export function declaringField(tool: Fields): string | undefined {
+  return ["functionDeclarations", "function_declarations"].find((field) => Array.isArray(tool[field]));
+}
+
 /** A list of objects, or none. */
 export function objectsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null) : [];

@@ -1,6 +1,6 @@
 // Gemini's contents, whole and in chunks.
 import { sumOf } from "../adapters/usage-sum.js";
-import { errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
+import { declaringField, errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
 import type { AnswerMaker, AnsweredCall, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
@@ -11,11 +11,13 @@ export const GEMINI: Dialect = {
   read,
   offer: ({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }),
   place(contents, tools, own) {
-    const at = tools.findIndex(({ functionDeclarations: list }) => Array.isArray(list));
-    if (at === -1) return { messages: contents, tools: [...tools, { functionDeclarations: own }] };
-    const placed = tools.map((tool, place) =>
-      place === at ? { ...tool, functionDeclarations: [...objectsOf(tool["functionDeclarations"]), ...own] } : tool,
-    );
+    const at = tools.findIndex((tool) => declaringField(tool) !== undefined);
+    // Models before Gemini 3 refuse functions beside tools of Google's.
+    if (at === -1) return { messages: contents, tools: tools.length > 0 ? tools : [{ functionDeclarations: own }] };
+    const placed = tools.map((tool, place) => {
+      const field = declaringField(tool);
+      return place === at && field ? { ...tool, [field]: [...objectsOf(tool[field]), ...own] } : tool;
+    });
     return { messages: contents, tools: placed };
   },
   answer: (own) => new GeminiAnswer(own),

@@ -2,7 +2,7 @@
 import { messageHash } from "../adapters/text-hash.js";
 import { utf8 } from "../boundary/guard.js";
 import { sha256 } from "../storage/checks.js";
-import { objectsOf } from "./dialect.js";
+import { declaringField, objectsOf } from "./dialect.js";
 import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
 
@@ -104,9 +104,12 @@ export function commonPrints(one: readonly Print[], other: readonly Print[]): nu
 
 /** Names what stands before the messages: instructions and the names of tools. */
 export function headOf(body: Fields): string {
-  const { system, instructions, systemInstruction, tools } = body;
+  const { system, instructions, systemInstruction, system_instruction: other = systemInstruction, tools } = body;
   const names = objectsOf(tools)
-    .flatMap((tool) => (Array.isArray(tool["functionDeclarations"]) ? objectsOf(tool["functionDeclarations"]) : [tool]))
+    .flatMap((tool) => {
+      const field = declaringField(tool);
+      return field ? objectsOf(tool[field]) : [tool];
+    })
     .map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
-  return messageHash([system ?? systemInstruction ?? null, instructions ?? null, names]);
+  return messageHash([system ?? other ?? null, instructions ?? null, names]);
 }
