@@ -84,6 +84,8 @@ pub struct CutScale<'a> {
     pub whole: u64,
     /// Whether the user said something new.
     pub is_turn: bool,
+    /// Whether the conversation is new to the provider without us, too.
+    pub is_cold: bool,
 }
 
 impl CutScale<'_> {
@@ -113,7 +115,7 @@ impl CutScale<'_> {
     /// what it costs without us.
     fn payable(&self, most_cost: f64) -> f64 {
         let Self { prices, account, .. } = self;
-        let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, false);
+        let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, self.is_cold);
         (most_cost * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64
     }
 

@@ -215,7 +215,7 @@ impl RunningPrompt {
             })
         })?;
         let ledger_at = fields.at("ledger");
-        let broken = fields.opt_string("broken")?;
+        let broken = fields.parsed_or("broken", None, |reason| CutReason::parse(reason).map(Some))?;
         let has_stubs = fields.bool_or("stubs", false)?;
         Ok(Self {
             form: fields.parsed_or("form", PromptForm::Text, PromptForm::parse)?,
@@ -231,7 +231,7 @@ impl RunningPrompt {
             budget: fields.uint_or("budget", 0, u64::MAX)?,
             head: fields.opt_string("head")?,
             account: Account::optional(&mut fields, "account")?.unwrap_or_default(),
-            broken: broken.map(|_| CutReason::Edited),
+            broken,
             is_asleep: true,
             changes: 0,
             footer: String::new(),

@@ -15,9 +15,10 @@ use crate::compile::render::text::SEPARATOR_QUARTERS;
 use crate::event::Event;
 use crate::labels::{SEPARATOR, join_sections};
 use crate::request::BuildRequest;
+use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::MessageWarning;
-use contextweaver_model::{CutReason, Explanation, RenderedAs, RunningStep};
+use contextweaver_model::{CutReason, Explanation, ItemKind, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -131,7 +132,7 @@ impl RunningRequest<'_> {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
         let cold = is_cold.then_some(CutReason::Cold);
-        let scale = self.scale(&account, &draft);
+        let scale = self.scale(&account, &draft, anew);
         let is_partial = base.is_some_and(|base| !base.left.is_empty());
         let compile = |reason, depth| {
             let Draft { new, whole, .. } = &draft;
@@ -180,11 +181,17 @@ impl RunningRequest<'_> {
         }
         let items = self.sources.events.items();
         let stands = |at: usize| before.sections.iter().any(|section| section.at == at);
-        let is_edited = self.sources.events.rearranged() > before.changes
-            || self.sources.events.changed_since(before.changes).any(|at| at < before.seen && stands(at))
-            || before.sections.iter().any(|section| items[section.at].is_superseded());
-        if is_edited {
+        if self.sources.events.rearranged() > before.changes {
             return Some(CutReason::Edited);
+        }
+        let mut changed: Vec<usize> =
+            self.sources.events.changed_since(before.changes).filter(|at| *at < before.seen).collect();
+        sort_distinct(&mut changed);
+        let is_edited = |at: usize| items[at].is_superseded() || changed.binary_search(&at).is_ok();
+        let edited: Vec<usize> = before.sections.iter().map(|section| section.at).filter(|at| is_edited(*at)).collect();
+        if !edited.is_empty() {
+            let is_instructions = edited.iter().all(|at| items[*at].kind == ItemKind::Policy);
+            return Some(if is_instructions { CutReason::Instructions } else { CutReason::Edited });
         }
         if before.header != header {
             return Some(CutReason::Instructions);
@@ -276,7 +283,8 @@ impl RunningRequest<'_> {
             }
             Some(draft) => {
                 let fits = draft.tokens <= self.room();
-                let depth = if fits { CutDepth::ALL } else { self.depth(&self.scale(&account, &draft), reason) };
+                let depth =
+                    if fits { CutDepth::ALL } else { self.depth(&self.scale(&account, &draft, Some(reason)), reason) };
                 let header = &head.text;
                 self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
@@ -303,8 +311,9 @@ impl RunningRequest<'_> {
         (sum + around(frame.header) + around(frame.footer) + around(ledger)).saturating_sub(SEPARATOR_QUARTERS)
     }
 
-    fn scale<'s>(&'s self, account: &'s Account, draft: &Draft) -> CutScale<'s> {
+    fn scale<'s>(&'s self, account: &'s Account, draft: &Draft, reason: Option<CutReason>) -> CutScale<'s> {
         CutScale {
+            is_cold: is_new_to_all(reason),
             prices: &self.prices,
             account,
             thrift: self.sources.options.thrift,
@@ -327,7 +336,7 @@ impl RunningRequest<'_> {
     ) -> RunningOutput {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let Draft { new, written, tokens, whole } = draft;
-        let is_cold = base.is_some_and(|base| self.is_cold(base));
+        let is_cold = is_new_to_all(reason) || base.is_some_and(|base| self.is_cold(base));
         let stays = base.and_then(|base| base.written.as_ref()).map_or(0, |written| written.quarters / 4);
         let repeated = match reason {
             None => account.sent,
@@ -442,6 +451,11 @@ impl RunningPrompt {
         (self.seen, self.changes, self.account, self.head) = (seen, changes, account, head);
         (self.footer, self.written) = (footer, written);
     }
+}
+
+/// Tells whether a reason makes the conversation new to the provider without us, too: instructions stand before all of it.
+pub(super) fn is_new_to_all(reason: Option<CutReason>) -> bool {
+    reason == Some(CutReason::Instructions)
 }
 
 fn header_text(header: &[PromptSection]) -> String {

@@ -164,18 +164,18 @@ impl<'a> FreshReader<'a> {
 /// Moves the index of a path below `/messages`, and that of a block in the first message.
 fn shifted(path: &str, by: usize, blocks: usize) -> String {
     let Some(rest) = path.strip_prefix("/messages/") else { return path.to_owned() };
-    let mut parts: Vec<String> = rest.split('/').map(str::to_owned).collect();
-    let is_first = parts[0] == "0";
-    let mut add = |at: usize, by: usize| {
-        if let Some(part) = parts.get_mut(at)
-            && let Ok(index) = part.parse::<usize>()
-        {
-            *part = (index + by).to_string();
+    let mut shifted = String::from("/messages");
+    for (place, part) in rest.split('/').enumerate() {
+        let by = match place {
+            0 => by,
+            2 if rest.starts_with("0/") => blocks,
+            _ => 0,
+        };
+        shifted.push('/');
+        match part.parse::<usize>() {
+            Ok(index) => shifted.push_str(&(index + by).to_string()),
+            Err(_) => shifted.push_str(part),
         }
-    };
-    add(0, by);
-    if is_first {
-        add(2, blocks);
     }
-    format!("/messages/{}", parts.join("/"))
+    shifted
 }

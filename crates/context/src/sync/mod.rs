@@ -222,8 +222,10 @@ impl ContextManager {
         self.events.rearrange(&order);
         self.index = LogIndex::new();
         self.index.extend(&self.events, &self.options, &self.artifacts, false);
+        let is_instruction = |id: &String| self.events.find(id).is_some_and(|item| item.kind == ItemKind::Policy);
+        let is_instructions = !ids.is_empty() && ids.iter().all(is_instruction);
         // What they say of positions is no longer so.
-        self.running.break_off(CutReason::Edited);
+        self.running.break_off(if is_instructions { CutReason::Instructions } else { CutReason::Edited });
     }
 }
 

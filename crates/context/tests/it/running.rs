@@ -436,7 +436,7 @@ proptest! {
                 budget: session.request.budget_tokens.unwrap(),
                 given: [
                     (CutReason::Budget, session.request.budget_tokens != was.budget_tokens),
-                    (CutReason::Instructions, session.request.header != was.header),
+                    (CutReason::Instructions, session.request.header != was.header || session.is_changed),
                     (CutReason::Cold, session.request.head != was.head),
                     (CutReason::Edited, session.forgotten > forgotten || session.is_changed),
                 ]

@@ -259,3 +259,36 @@ fn what_is_added_to_the_last_message_cuts_nothing() {
         }
     }
 }
+
+/// A clock or what a search found among the instructions makes the whole conversation new to the provider, without us as well.
+#[test]
+fn instructions_that_change_in_each_turn_leave_more_than_the_newest_step() {
+    for format in [Format::OpenAiChat, Format::Anthropic] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let mut all: Vec<Value> = Vec::new();
+        let (mut cost, mut without, mut sizes) = (0.0, 0.0, Vec::new());
+        for turn in 0..30 {
+            all.push(json!({ "role": "user", "content": format!("Question {turn}: {}", words(90, turn)) }));
+            all.push(json!({ "role": "assistant", "content": format!("Answer {turn}: {}", words(60, turn)) }));
+            let clock = format!("It is {turn} o'clock.");
+            let mut told = all.clone();
+            if format == Format::OpenAiChat {
+                told.insert(0, json!({ "role": "system", "content": clock }));
+            }
+            let system = (format == Format::Anthropic).then(|| clock.clone().into());
+            let conversation = Conversation { system, ..Conversation::new(format, told) };
+            manager.sync_messages(conversation).unwrap().done().unwrap();
+            let sent = messages(&mut manager, &loop_of(6000), format).unwrap();
+            assert!(json!([sent.written.messages, sent.written.system]).to_string().contains(&clock));
+            let step = sent.step.unwrap();
+            if turn > 0 && step.cut != Some(CutReason::Full) {
+                assert_eq!((step.cut, step.repeated_tokens), (Some(CutReason::Instructions), 0), "{format:?} {turn}");
+                assert!((step.cost_without - step.tokens_without as f64).abs() < 1.0 || format == Format::Anthropic);
+            }
+            (cost, without) = (cost + step.cost, without + step.cost_without);
+            sizes.push(step.tokens);
+        }
+        assert!(sizes[20..].iter().all(|tokens| *tokens > 1500), "{format:?} {sizes:?}");
+        assert!(cost < 0.8 * without, "{format:?} {cost} {without}");
+    }
+}
