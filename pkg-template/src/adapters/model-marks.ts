@@ -170,7 +170,8 @@ function withMark(block: Fields, { provider, field, mark }: MarkForm): Fields {
 /** The marks of the SDK, among the options of a message, a part or a tool. */
 export const MODEL_MARKS: MarkSyntax = {
   split(record) {
-    const options = Object.entries((record["providerOptions"] ?? {}) as Readonly<Record<string, Fields>>);
+    if (record["providerOptions"] == null) return undefined;
+    const options = Object.entries(record["providerOptions"] as Readonly<Record<string, Fields>>);
     const split = (isMark: boolean): Fields =>
       Object.fromEntries(
         options.flatMap(([provider, all]) => {

@@ -1,6 +1,7 @@
 // Marks for a provider's cache that a client moves on from call to call. A message is the same with one and without, so they are taken off
 // before the log compares messages, and put back where their messages stand in the prompt.
 import type { Fields } from "./model-prompt.js";
+import { keyText } from "./text-hash.js";
 
 /** How marks are written in a format. */
 export interface MarkSyntax {
@@ -102,5 +103,5 @@ function keyOf(message: Fields): string {
 }
 
 function textOf(part: Fields): string {
-  return typeof part["text"] === "string" ? part["text"] : JSON.stringify(part);
+  return typeof part["text"] === "string" ? part["text"] : keyText(part);
 }
