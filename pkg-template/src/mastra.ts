@@ -193,7 +193,7 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       const { key, error, chosen, reserved_tokens = 0 } = step;
       if (error) throw error;
       const called = modelId(model);
-      const named = { ...(model as { readonly provider?: unknown }), modelId: called ?? "" };
+      const named = { provider: (model as { readonly provider?: unknown }).provider, modelId: called ?? "" };
       state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const { messages, putBack } = takeMarks(said.map(modelMessage), MODEL_MARKS);

@@ -562,20 +562,19 @@ for (const [name, run] of Object.entries(HOW)) {
 test("prompts for models of Anthropic are marked for its cache, whoever serves them", async () => {
   const marks = async (provider, modelId, options) => {
     const asked = [];
-    const model = Object.assign(
-      modelOf(4, ({ prompt }) => (asked.push(prompt), asked.length < 3 ? said(call(`c${asked.length}`, "export_orders", {})) : says("done"))),
-      { provider, modelId },
-    );
+    const model = modelOf(4, ({ prompt }) => (asked.push(prompt), asked.length < 3 ? said(call(`c${asked.length}`, "export_orders", {})) : says("done")));
+    // Not a property of its own, as in the providers' classes.
+    Object.defineProperties(model, { provider: { get: () => provider }, modelId: { get: () => modelId } });
     const cw = contextWeaver({ budget_tokens: 8_000, ...options });
     await agentOf({ model, tools: { export_orders: sdkTools().tools.export_orders }, cw }).generate("Export them.", { maxSteps: 5 });
     cw.free();
-    return asked.map(
-      (prompt) => prompt.findLastIndex((message) => JSON.stringify(message).includes('"cacheControl":{"type":"ephemeral"}')) === prompt.length - 1,
-    );
+    const mark = provider === "amazon-bedrock" ? '"bedrock":{"cachePoint":{"type":"default"}}' : '"anthropic":{"cacheControl":{"type":"ephemeral"}}';
+    return asked.map((prompt) => prompt.findLastIndex((message) => JSON.stringify(message).includes(mark)) === prompt.length - 1);
   };
   for (const [provider, modelId] of [
     ["anthropic.messages", "claude-sonnet-4-5"],
     ["gateway", "anthropic/claude-sonnet-4.5"],
+    ["amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
   ]) {
     assert.deepEqual(await marks(provider, modelId), [true, true, true]);
     assert.deepEqual(await marks(provider, modelId, { cache: false }), [false, false, false]);
