@@ -426,7 +426,10 @@ test("a large result that stands whole in the prompt is not told as left out", (
   const call = { id: "c1", type: "function", function: { name: "read_order", arguments: "{}" } };
   const content = Array.from({ length: 300 }, (_, at) => `line ${at}: order ${at * 7919}`).join("\n");
   const result = { role: "tool", tool_call_id: "c1", content };
-  const { messages } = cw.fit({ model: "gpt-5", messages: [{ role: "user", content: "Read it." }, { role: "assistant", content: null, tool_calls: [call] }, result] });
+  const { messages } = cw.fit({
+    model: "gpt-5",
+    messages: [{ role: "user", content: "Read it." }, { role: "assistant", content: null, tool_calls: [call] }, result],
+  });
   assert.ok(messages.some((message) => message.content === content));
   const { last, text } = cw.report();
   assert.deepEqual(last.left_out, [], text);
@@ -477,7 +480,10 @@ test("a line and the report say what was left out at a cut and why, what lost th
   const other = say("Who are you?", "gpt-4o");
   assert.equal(other.last.cold_because, other.last.step.cut === "cold" ? "another model is called" : undefined);
   // It pays its full price anyway, and may leave something.
-  assert.match(lines.at(-1), /cut: cold \(the provider's cache is lost, because another model is called\)(, shortened to [\d,]+ of [\d,]+[^;]*)?; 1 of 1 tools/);
+  assert.match(
+    lines.at(-1),
+    /cut: cold \(the provider's cache is lost, because another model is called\)(, shortened to [\d,]+ of [\d,]+[^;]*)?; 1 of 1 tools/,
+  );
   const text = `${other}`;
   const listed = text.split("\n").filter((line) => /^ {2}\S+ \(/.test(line));
   assert.equal(listed.length, 10);
