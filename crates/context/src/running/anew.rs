@@ -4,7 +4,7 @@ use super::account::Account;
 use super::cut::{BESIDE_KEPT, CutDepth};
 use super::entry::{self, NewEntries};
 use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
-use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest, is_new_to_all};
+use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
 use crate::compile::prompt::{EntryContent, EntryRendering};
@@ -135,7 +135,7 @@ impl RunningRequest<'_> {
             tokens,
             whole: anew.whole.max(tokens),
             is_turn: anew.new.has_turn,
-            is_cold: is_new_to_all(Some(anew.reason)) || anew.base.is_some_and(|base| self.is_cold(base)),
+            is_cold: anew.base.is_some_and(|base| self.is_cold(base)),
             hides: running.hides(),
         };
         let step = self.entered(&mut account, &entered);

@@ -20,4 +20,4 @@ pub(crate) use manager::FinishedStep;
 pub(crate) use messages::MessageWriter;
 pub use prices::{PROVIDERS, PriceModel, ProviderPrices};
 pub use prompt::{RunningPrompt, RunningPrompts};
-pub(crate) use step::RunningMessages;
+pub(crate) use step::{RunningMessages, reason_of_change};

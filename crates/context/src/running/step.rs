@@ -190,8 +190,7 @@ impl RunningRequest<'_> {
         let is_edited = |at: usize| items[at].is_superseded() || changed.binary_search(&at).is_ok();
         let edited: Vec<usize> = before.sections.iter().map(|section| section.at).filter(|at| is_edited(*at)).collect();
         if !edited.is_empty() {
-            let is_instructions = edited.iter().all(|at| items[*at].kind == ItemKind::Policy);
-            return Some(if is_instructions { CutReason::Instructions } else { CutReason::Edited });
+            return Some(reason_of_change(edited.iter().map(|at| items[*at].kind)));
         }
         if before.header != header {
             return Some(CutReason::Instructions);
@@ -336,7 +335,7 @@ impl RunningRequest<'_> {
     ) -> RunningOutput {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let Draft { new, written, tokens, whole } = draft;
-        let is_cold = is_new_to_all(reason) || base.is_some_and(|base| self.is_cold(base));
+        let is_cold = base.is_some_and(|base| self.is_cold(base));
         let stays = base.and_then(|base| base.written.as_ref()).map_or(0, |written| written.quarters / 4);
         let repeated = match reason {
             None => account.sent,
@@ -408,7 +407,7 @@ impl RunningRequest<'_> {
             repeated,
             whole,
             beside: self.request.reserved_tokens,
-            is_cold,
+            is_cold: is_cold || is_new_to_all(cut),
             is_cut: cut.is_some_and(|cut| cut != CutReason::First),
             is_turn,
             now: self.request.now,
@@ -437,7 +436,7 @@ pub(super) struct Entered {
     /// Tokens of the conversation.
     pub whole: u64,
     pub is_turn: bool,
-    /// Whether the provider would have nothing of the conversation either.
+    /// Whether the provider's cache is cold, so that it would have nothing of the conversation either.
     pub is_cold: bool,
     pub hides: bool,
 }
@@ -453,8 +452,13 @@ impl RunningPrompt {
     }
 }
 
+/// Names what a change of items of these kinds is to a running prompt.
+pub(crate) fn reason_of_change(mut kinds: impl Iterator<Item = ItemKind>) -> CutReason {
+    if kinds.all(|kind| kind == ItemKind::Policy) { CutReason::Instructions } else { CutReason::Edited }
+}
+
 /// Tells whether a reason makes the conversation new to the provider without us, too: instructions stand before all of it.
-pub(super) fn is_new_to_all(reason: Option<CutReason>) -> bool {
+fn is_new_to_all(reason: Option<CutReason>) -> bool {
     reason == Some(CutReason::Instructions)
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::align::{Fingerprint, align};
-use super::record::{KnownMessage, blocks_of};
+use super::record::{KnownMessage, blocks_of, fingerprint};
 
 /// Most messages between a call and its result in a format whose results have no ids.
 const OPEN_MESSAGES: usize = 16;
@@ -80,7 +80,7 @@ impl Change {
             if let Some(list) = blocks_of(&mut shorter) {
                 list.truncate(blocks);
             }
-            if KnownMessage::of(&shorter).print == self.before[before].print {
+            if fingerprint(&shorter) == self.before[before].print {
                 self.grown = Some(Grown { before, now, blocks });
                 return;
             }

@@ -19,6 +19,7 @@ use crate::event::Event;
 use crate::index::LogIndex;
 use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
+use crate::running::reason_of_change;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
 use contextweaver_model::{ContextItem, CutReason, ItemKind, SUPERSEDED};
@@ -222,10 +223,11 @@ impl ContextManager {
         self.events.rearrange(&order);
         self.index = LogIndex::new();
         self.index.extend(&self.events, &self.options, &self.artifacts, false);
-        let is_instruction = |id: &String| self.events.find(id).is_some_and(|item| item.kind == ItemKind::Policy);
-        let is_instructions = !ids.is_empty() && ids.iter().all(is_instruction);
+        let kinds = ids.iter().filter_map(|id| self.events.find(id)).map(|item| item.kind);
+        // Without any gone, something was put in between.
+        let reason = if ids.is_empty() { CutReason::Edited } else { reason_of_change(kinds) };
         // What they say of positions is no longer so.
-        self.running.break_off(if is_instructions { CutReason::Instructions } else { CutReason::Edited });
+        self.running.break_off(reason);
     }
 }
 
