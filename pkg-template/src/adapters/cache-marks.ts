@@ -1,5 +1,5 @@
 // `cache_control` of Anthropic: the marks of the caller, and those at what the next call finds in the provider's cache.
-import { CachePlan, MOST_MARKS } from "./cache-plan.js";
+import { CachePlan, MOST_MARKS, isForAnHour } from "./cache-plan.js";
 import type { CachePlanState, PromptBlock } from "./cache-plan.js";
 import type { MessageWarning } from "contextweaver";
 
@@ -118,9 +118,8 @@ export class CacheMarks {
     });
     for (const at of added) {
       const place = places[at] as Place;
-      // What is kept for longer must come first.
       const later = [...places.slice(at).map((one) => blockAt(one)["cache_control"]), automatic];
-      const long = later.find((one) => (one as Fields | null | undefined)?.["ttl"] === "1h");
+      const long = later.find(isForAnHour);
       write(place, { ...blockAt(place), cache_control: long ?? MARK });
     }
     const [marked = [], above = [], ...said] = lists;

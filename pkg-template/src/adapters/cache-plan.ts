@@ -13,6 +13,14 @@ const MOST_PLACES = 256;
 /** Those of them that outlive the process: four calls' worth. */
 const RESUMED_PLACES = 4 * MOST_MARKS;
 
+/** How an hour is written in a mark; without it an entry is kept for minutes. What is kept for longer must come first. */
+export const HOUR = "1h";
+
+/** Whether a mark keeps its entry for an hour. */
+export function isForAnHour(mark: unknown): boolean {
+  return (mark as { readonly ttl?: unknown } | null | undefined)?.ttl === HOUR;
+}
+
 /** A block of a prompt, in the order in which the provider caches: tools, instructions, messages. */
 export interface PromptBlock {
   /** The block byte for byte, without its mark, and who says it. */

@@ -1,7 +1,7 @@
 // Marks in prompts of the AI SDK for models of Anthropic, whose provider caches up to marks and nothing without: `cacheControl` or, of
 // Amazon Bedrock, `cachePoint` among the options of a part.
 import { pricesOf } from "./agent-loop.js";
-import { CachePlan } from "./cache-plan.js";
+import { CachePlan, HOUR, isForAnHour } from "./cache-plan.js";
 import type { PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
 import type { MarkSyntax } from "./moving-marks.js";
@@ -33,9 +33,7 @@ interface MarkForm {
   readonly provider: string;
   readonly field: string;
   readonly mark: object;
-  /** Whether tools take marks, too. */
-  readonly isOfTools: boolean;
-  /** Whether older versions of the provider read the marks of messages alone, and not of their parts. */
+  /** Whether it is of messages: tools take none, and older versions of the provider do not read those of parts. */
   readonly isOfMessages: boolean;
 }
 
@@ -44,14 +42,12 @@ const ANTHROPIC: MarkForm = {
   provider: "anthropic",
   field: "cacheControl",
   mark: { type: "ephemeral" },
-  isOfTools: true,
   isOfMessages: false,
 };
 const BEDROCK: MarkForm = {
   provider: "bedrock",
   field: "cachePoint",
   mark: { type: "default" },
-  isOfTools: false,
   isOfMessages: true,
 };
 
@@ -94,33 +90,36 @@ export class ModelMarks {
     if (!form) return { prompt, tools };
     const messages = prompt as readonly Fields[];
     const places: Place[] = tools.map((_, tool) => ({ tool }));
-    const blocks = tools.map(
-      (tool): PromptBlock => ({
-        text: textOf(tool),
-        isAnswer: false,
-        takesMark: form.isOfTools && (tool["type"] ?? "function") === "function",
-        isMarked: isMarked(tool),
-      }),
-    );
-    // The last block that is to be kept for an hour: what is kept for longer must come first.
-    let long = tools.map(isLong).lastIndexOf(true);
+    const blocks: PromptBlock[] = [];
+    // The last block that is to be kept for an hour.
+    let long = -1;
+    const add = (marks: readonly (Fields | undefined)[], block: Omit<PromptBlock, "isMarked">): void => {
+      blocks.push({ ...block, isMarked: marks.some((mark) => mark !== undefined) });
+      if (marks.some(isLong)) long = blocks.length - 1;
+    };
+    for (const tool of tools) {
+      const { mark, bare } = split(tool);
+      const takesMark = !form.isOfMessages && (tool["type"] ?? "function") === "function";
+      add([mark], { text: JSON.stringify(bare), isAnswer: false, takesMark });
+    }
     let head = tools.length;
     for (const [message, { role, content, ...rest }] of messages.entries()) {
       const parts = Array.isArray(content) ? (content as readonly Fields[]) : undefined;
+      const whole = split(rest);
       for (const [part, block] of (parts ?? [{ type: "text", text: content }]).entries()) {
+        const { mark, bare } = split(block);
         // A mark of a message is one of its last part.
         const isLast = part === (parts?.length ?? 1) - 1;
         places.push(parts ? { message, part } : { message });
-        blocks.push({
-          text: `${message} ${String(role)} ${textOf(block)}`,
+        add(isLast ? [mark, whole.mark] : [mark], {
+          text: `${message} ${String(role)} ${JSON.stringify(bare)}`,
           isAnswer: role === "assistant",
           takesMark: block["type"] !== "reasoning" && block["text"] !== "",
-          isMarked: isMarked(block) || (isLast && isMarked(rest)),
         });
-        if (isLong(block) || (isLast && isLong(rest))) long = blocks.length - 1;
       }
       if (role === "system" && head === blocks.length - 1) head = blocks.length;
     }
+    const automatic = split(settings).mark;
     const { anthropic, bedrock, gateway } = (settings["providerOptions"] ?? {}) as Readonly<
       Record<string, Fields | undefined>
     >;
@@ -135,13 +134,13 @@ export class ModelMarks {
         ]),
       },
       // Vercel's gateway sets one mark of its own.
-      isAutomatic: isMarked(settings) || gateway?.["caching"] === "auto",
+      isAutomatic: automatic !== undefined || gateway?.["caching"] === "auto",
       isWanted: true,
     });
     const marked = { prompt: [...messages], tools: [...tools] };
     for (const at of added) {
       const place = places[at] as Place;
-      const mark = at < long || isLong(settings) ? { ...form.mark, ttl: LONG } : form.mark;
+      const mark = at < long || isLong(automatic) ? { ...form.mark, ttl: HOUR } : form.mark;
       const own = { ...form, mark };
       if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields, own);
       else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part, own);
@@ -196,21 +195,14 @@ export const MODEL_MARKS: MarkSyntax = {
   isOfParts: false,
 };
 
-/** How long an hour is called in a mark. */
-const LONG = "1h";
-
-/** Whether a block is marked to be kept for an hour. */
-function isLong(block: Fields): boolean {
-  const { mark = {} } = MODEL_MARKS.split(block) ?? {};
-  const marks = Object.values(mark as Readonly<Record<string, Fields>>).flatMap((fields) => Object.values(fields));
-  return marks.some((one) => (one as Fields | null)?.["ttl"] === LONG);
+/** A record's mark, if it has one, and what it is without. */
+function split(record: Fields): { readonly mark?: Fields; readonly bare: Fields } {
+  return MODEL_MARKS.split(record) ?? { bare: record };
 }
 
-function isMarked(block: Fields): boolean {
-  return MODEL_MARKS.split(block) !== undefined;
-}
-
-/** A block byte for byte, without its mark. */
-function textOf(block: Fields): string {
-  return JSON.stringify(MODEL_MARKS.split(block)?.bare ?? block);
+/** Whether marks, by the names of providers and their fields, keep for an hour. */
+function isLong(mark: Fields = {}): boolean {
+  return Object.values(mark as Readonly<Record<string, Fields>>).some((fields) =>
+    Object.values(fields).some(isForAnHour),
+  );
 }
