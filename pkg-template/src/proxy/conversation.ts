@@ -6,7 +6,7 @@ import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
 import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
-import { declaringField, objectsOf } from "./dialect.js";
+import { declaredBy, objectsOf } from "./dialect.js";
 import type { JsonMembers } from "./json-members.js";
 import { commonPrints } from "./sessions.js";
 import type { Print } from "./sessions.js";
@@ -108,8 +108,6 @@ export class Conversation {
   #loop: AgentLoop | undefined;
   readonly #options: ConversationOptions;
   readonly #marks = new CacheMarks(true);
-  /** Puts back the marks of the last request, of formats other than Anthropic's. */
-  #putBack: BareMessages<object>["putBack"] = (sent) => sent;
   /** The client's messages of the last request. */
   prints: readonly Print[] = [];
   head = "";
@@ -283,7 +281,7 @@ export class Conversation {
     if (given !== undefined && given !== null && !Array.isArray(given)) throw new Unchangeable("unread");
     const tools = objectsOf(given);
     if (tools.some(isOwnTool)) throw new Unchangeable("tool_name_taken");
-    const { messages: all, system } = this.#bare([...this.#whole(asked.messages), ...said], asked);
+    const { messages: all, system, putBack } = this.#bare([...this.#whole(asked.messages), ...said], asked);
     const messages = all.slice(asked.leading);
     const leading = all.slice(0, asked.leading);
     const { built, tokens, tokens_without } = this.#step(request, messages, system);
@@ -298,7 +296,7 @@ export class Conversation {
       const sent = tokens_without - this.#own;
       return { text, isWhole, tokens: sent, tokens_without: sent };
     }
-    const changed = this.#written(request, [...leading, ...built.messages], built.system, tools);
+    const changed = this.#written(request, putBack([...leading, ...built.messages]), built.system, tools);
     return {
       text: changed,
       isWhole,
@@ -364,14 +362,10 @@ export class Conversation {
     return whole;
   }
 
-  #bare(
-    messages: readonly object[],
-    { system }: Asked,
-  ): { readonly messages: readonly object[]; readonly system: unknown } {
-    if (this.dialect.format === "anthropic") return this.#marks.take(messages, system);
-    const bare = takeMarks(messages, CHAT_MARKS);
-    this.#putBack = bare.putBack;
-    return { messages: bare.messages, system };
+  #bare(messages: readonly object[], { system }: Asked): BareMessages<object> & { readonly system: unknown } {
+    if (this.dialect.format !== "anthropic") return { ...takeMarks(messages, CHAT_MARKS), system };
+    // They are planned with those that are added.
+    return { ...this.#marks.take(messages, system), putBack: (sent) => sent };
   }
 
   #written(
@@ -386,7 +380,7 @@ export class Conversation {
     const sent =
       this.dialect.format === "anthropic"
         ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body })
-        : { ...offered, messages: this.#putBack(offered.messages) };
+        : offered;
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
@@ -473,5 +467,5 @@ interface Built {
 
 function isOwnTool(tool: Fields): boolean {
   const { name } = (tool["function"] ?? tool) as Fields;
-  return OWN_TOOLS.has(String(name)) || objectsOf(tool[declaringField(tool) ?? ""]).some(isOwnTool);
+  return OWN_TOOLS.has(String(name)) || (declaredBy(tool) ?? []).some(isOwnTool);
 }

@@ -135,6 +135,12 @@ export function declaringField(tool: Fields): string | undefined {
   return ["functionDeclarations", "function_declarations"].find((field) => Array.isArray(tool[field]));
 }
 
+/** The functions that a tool of Gemini declares; undefined of every other tool. */
+export function declaredBy(tool: Fields): readonly Fields[] | undefined {
+  const field = declaringField(tool);
+  return field === undefined ? undefined : objectsOf(tool[field]);
+}
+
 /** A list of objects, or none. */
 export function objectsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "object" && one !== null) : [];

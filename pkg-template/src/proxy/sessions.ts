@@ -2,7 +2,7 @@
 import { messageHash } from "../adapters/text-hash.js";
 import { utf8 } from "../boundary/guard.js";
 import { sha256 } from "../storage/checks.js";
-import { declaringField, objectsOf } from "./dialect.js";
+import { declaredBy, objectsOf } from "./dialect.js";
 import type { Fields } from "./dialect.js";
 import { SESSION_HEADER } from "./headers.js";
 
@@ -106,10 +106,7 @@ export function commonPrints(one: readonly Print[], other: readonly Print[]): nu
 export function headOf(body: Fields): string {
   const { system, instructions, systemInstruction, system_instruction: other = systemInstruction, tools } = body;
   const names = objectsOf(tools)
-    .flatMap((tool) => {
-      const field = declaringField(tool);
-      return field ? objectsOf(tool[field]) : [tool];
-    })
+    .flatMap((tool) => declaredBy(tool) ?? [tool])
     .map((tool) => ((tool["function"] ?? tool) as Fields)["name"] ?? tool["type"]);
   return messageHash([system ?? other ?? null, instructions ?? null, names]);
 }
