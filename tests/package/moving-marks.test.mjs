@@ -5,6 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { SDKS, modelOf, said } from "./ai-sdk-models.mjs";
+import { bareMessage } from "./bare-message.mjs";
 import { project } from "./harness.mjs";
 
 const folder = await project("moving-marks", {
@@ -67,14 +68,6 @@ const ROADS = {
   },
 };
 
-/** A prompt without its marks, a text alone as a string. */
-const bare = (messages) =>
-  messages.map((message) =>
-    JSON.stringify(message, (key, value) => {
-      if (key === "cache_control") return undefined;
-      return Array.isArray(value) && value.length === 1 && value[0].type === "text" ? value[0].text : value;
-    }),
-  );
 const marked = (messages) => messages.flatMap((message, at) => (JSON.stringify(message).includes("cache_control") ? [at] : []));
 
 for (const [road, play] of Object.entries(ROADS)) {
@@ -85,8 +78,8 @@ for (const [road, play] of Object.entries(ROADS)) {
       let rewritten = 0;
       for (const [at, messages] of sent.entries()) {
         assert.deepEqual(marked(messages), [0, messages.length - 1], `call ${at + 1}`);
-        const before = bare(sent[at - 1] ?? []);
-        rewritten += bare(messages).slice(0, before.length).join("\n") === before.join("\n") ? 0 : 1;
+        const before = (sent[at - 1] ?? []).map(bareMessage);
+        rewritten += messages.map(bareMessage).slice(0, before.length).join("\n") === before.join("\n") ? 0 : 1;
       }
       assert.ok(rewritten >= 1 && rewritten <= 4, `${rewritten} of ${STEPS} prompts were made anew`);
       assert.ok(

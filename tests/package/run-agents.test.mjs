@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import test from "node:test";
 import { AGENTS, KEY, installed } from "./agents.mjs";
+import { bareMessage } from "./bare-message.mjs";
 import { until } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 import { PROGRAM } from "./proxy-program.mjs";
@@ -160,17 +161,7 @@ function beyond(list, other) {
 function promptOf({ format }, { messages, input, contents, system, systemInstruction }) {
   const prompt = { messages: messages ?? input ?? contents, system: system ?? systemInstruction };
   const complaint = PROVIDER_RULES[format](prompt);
-  // Marks of a cache move on, and make a block of a text.
-  const bare = (key, value) => {
-    if (key === "cache_control") return undefined;
-    const isText =
-      Array.isArray(value) &&
-      value.length === 1 &&
-      value[0].type === "text" &&
-      Object.keys(value[0]).every((name) => ["type", "text", "cache_control"].includes(name));
-    return isText ? value[0].text : value;
-  };
-  return { complaint, list: prompt.messages.map((message) => JSON.stringify(message, bare)) };
+  return { complaint, list: prompt.messages.map(bareMessage) };
 }
 
 for (const name of Object.keys(AGENTS)) {
