@@ -335,7 +335,7 @@ fn what_only_structured_content_says_is_the_text() {
 #[test]
 fn results_of_any_size_are_kept_up_to_the_limit_and_say_what_is_missing() {
     let (mib, limit) = (1 << 20, limits::MCP_RESULT_BYTES);
-    for size in [1, 4, 8, 12, 15, 16, 17, 24, 32].map(|size| size * mib) {
+    for size in [1, 15, 16, 17].map(|size| size * mib) {
         let text = "0123456789abcde\n".repeat(size / 16);
         let base64 = STANDARD.encode(&text);
         let cases = [

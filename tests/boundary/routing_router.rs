@@ -367,7 +367,7 @@ fn generated(count: usize) -> Value {
 
 #[test]
 fn a_tool_that_is_named_comes_first() {
-    let items = generated(10_000);
+    let items = generated(2_000);
     let mut router = router(&items, &json!({}));
     let list = items.as_array().unwrap();
     for item in list {

@@ -52,10 +52,13 @@ const KINDS = {
   many: (n) => ({ content: Array.from({ length: 64 }, () => ({ type: "text", text: `${SECRET} ${"abcdefgh\n".repeat(n / 64 / 9)}` })) }),
 };
 
+/** Kinds that also come below the limit: what they become there differs most. */
+const WITHIN = ["text", "image", "audio"];
+
 test("large results in every kind of block are digested and masked, and say what is missing", async () => {
   for (const [kind, make] of Object.entries(KINDS)) {
     // Other sizes are tested on the core, which is much faster.
-    for (const mib of kind === "text" || kind === "image" ? [9, 32] : [9, 17]) {
+    for (const mib of WITHIN.includes(kind) ? [9, 17] : [17]) {
       const manager = new ContextManager();
       const served = firewalled({ callTool: async () => make(mib * MIB), listTools: async () => ({ tools: [] }) }, manager);
       const result = await served.callTool({ name: "x", arguments: {} });

@@ -68,7 +68,7 @@ test("1,000 interleaved requests of 100 users, each with credentials of its own:
   for (const { name, server: id } of answers) assert.equal(names.get(id) ?? names.set(id, name).get(id), name);
 });
 
-test("1,000 interleaved requests of 100 users, each by what `authorize` says of it: no header of theirs reaches the server, and nothing of another's", async (t) => {
+test("400 interleaved requests of 40 users, each by what `authorize` says of it: no header of theirs reaches the server, and nothing of another's", async (t) => {
   const tools = () => [{ name: "who", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }];
   const seen = new Set();
   const before = ({ headers, rawHeaders }) => {
@@ -89,12 +89,12 @@ test("1,000 interleaved requests of 100 users, each by what `authorize` says of 
   });
   const kinds = ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"];
   const users = await Promise.all(
-    Array.from({ length: 100 }, async (_, at) => ({
+    Array.from({ length: 40 }, async (_, at) => ({
       name: `user-${at}`,
       user: await connected(t, kinds[at % kinds.length], { url, headers: as(`user-${at}`) }),
     })),
   );
-  const asked = Array.from({ length: 1_000 }, (_, at) => ({ ...users[(at * 37) % 100], round: at % 5 })).sort(
+  const asked = Array.from({ length: 400 }, (_, at) => ({ ...users[(at * 37) % 40], round: at % 5 })).sort(
     (a, b) => ((a.round * 7_919) % 5) - ((b.round * 7_919) % 5),
   );
   const answers = [];
@@ -102,8 +102,8 @@ test("1,000 interleaved requests of 100 users, each by what `authorize` says of 
   const lane = async () => {
     for (const { name, user, round } of work) answers.push({ name, ...who(await user.call("who", { round })) });
   };
-  await Promise.all(Array.from({ length: 100 }, lane));
-  assert.equal(answers.length, 1_000);
+  await Promise.all(Array.from({ length: 40 }, lane));
+  assert.equal(answers.length, 400);
   for (const { name, headers } of answers) assert.equal(`user-${headers["x-number"]}`, name);
   assert.ok(
     [...seen].every((header) => /^Bearer secret-of-user-\d+$/.test(header)),

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { long } from "./harness.mjs";
 
 const { ORACLE_SEED: one, ORACLE_CONVERTER: only } = process.env;
-const [from, count] = one ? [Number(one), 1] : [1, long ? 20_000 : 400];
+const [from, count] = one ? [Number(one), 1] : [1, long ? 20_000 : 250];
 
 /** What is wrong with conversations that are refused or lost, as a thread of its own finds it. */
 async function failures(name) {

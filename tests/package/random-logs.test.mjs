@@ -13,7 +13,7 @@ const dist = (name) => import(pathToFileURL(join(packageDir, "dist", name)));
 const { ContextManager, ContextWeaverError, countTokens, messagesToItems } = await dist("index.js");
 const { context: engine } = await dist("boundary/engines.js");
 
-const LOGS = long ? 100_000 : 1_500;
+const LOGS = long ? 100_000 : 1_000;
 /** Of these, how many are read in every way: five managers each. */
 const READ_IN_ALL_WAYS = LOGS / (long ? 5 : 20);
 /** Of these, how many are the session of a loop. */

@@ -14,7 +14,7 @@ const load = (file) => import(pathToFileURL(join(packageDir, "dist/node", file))
 const { fileStore } = await load("node.js");
 const { openSession } = await load("index.js");
 
-const ROUNDS = long ? 500 : 25;
+const ROUNDS = long ? 500 : 15;
 /** Milliseconds that processes write at most, from when each was acknowledged something. */
 const LIFE = 200;
 const SEED = Number(process.env.CONTEXTWEAVER_TEST_SEED ?? (long ? Math.floor(Math.random() * 2 ** 31) : 20_261_126));

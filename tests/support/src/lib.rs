@@ -15,10 +15,10 @@ pub const NORMAL_CASES: u32 = 2_000;
 
 /// Random cases of an ordinary property where nobody asks for another number. `CONTEXTWEAVER_CASES` does, and the properties that
 /// run fewer or more cases keep their ratio to it. With `PROPTEST_CASES` proptest itself sets one number for all.
-const USUAL_CASES: u32 = 500;
+const USUAL_CASES: u32 = 300;
 
 /// Fewest cases that a property runs where nobody asks, unless it never runs as many.
-const FEWEST_CASES: u32 = 100;
+const FEWEST_CASES: u32 = 50;
 
 /// The file that skips are written to; `cargo xtask test` names one and counts its lines.
 pub const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_slow_property_keeps_enough_cases() {
-        for (normal, expected) in [(4_000, 1_000), (NORMAL_CASES, 500), (300, 100), (100, 100), (60, 60)] {
+        for (normal, expected) in [(4_000, 600), (NORMAL_CASES, 300), (300, 50), (100, 50), (40, 40)] {
             assert_eq!(usual(normal), expected, "{normal}");
         }
     }

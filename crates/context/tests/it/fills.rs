@@ -56,8 +56,8 @@ fn one_row_more_never_shows_much_less() {
         for way in [Way::Item, Way::ToolResult] {
             for (budget, turns) in [(1000, 0), (4000, 0), (4000, 300)] {
                 let at = |count| shown(&text(count), way, budget, turns);
-                for step in 0..24 {
-                    let count = 1 + 3 * step * step;
+                for step in 0..8 {
+                    let count = 1 + 27 * step * step;
                     let (now, one_more) = (at(count), at(count + 1));
                     let about =
                         format!("{name} {way:?}, {budget} tokens, {turns} turns, {count} rows: {now}, {one_more}");

@@ -1,5 +1,6 @@
 //! What the caller adds, corrects and forgets of standing instructions, and the function that finds them in its place.
 
+use contextweaver_base::limits;
 use contextweaver_context::{
     BuildRequest, ContextManager, Conversation, JournalOptions, ManagerOptions, NewRule, Outcome, RuleCorrection,
     RuleState, StandingRule, StatementKind,
@@ -235,9 +236,15 @@ fn refused_calls_say_why_and_change_nothing() {
     assert_eq!(serde_json::to_string(&manager.snapshot()).unwrap(), before);
     let mut off = ContextManager::new(ManagerOptions { standing_rules: false, ..ManagerOptions::default() });
     assert_eq!(off.add_rule(&new("Never push.")).unwrap_err().code().as_str(), "UNSUPPORTED");
-    for n in 0..contextweaver_base::limits::MAX_RULES {
-        add(&mut manager, &format!("Never touch folder number {n}."));
-    }
+    // Stored already: each that is added is compared with all.
+    let mut manager = ContextManager::new(kept());
+    let added = add(&mut manager, "Never touch folder 0.").id;
+    let mut stored = serde_json::to_value(manager.snapshot()).unwrap();
+    let record = stored["rules"][0].to_string();
+    let numbered = |n: usize| record.replace(&added, &format!("rule {n}")).replace("folder 0", &format!("folder {n}"));
+    stored["rules"] = (1..limits::MAX_RULES).map(|n| serde_json::from_str::<Value>(&numbered(n)).unwrap()).collect();
+    let mut manager = ContextManager::from_json(stored, kept()).unwrap();
+    add(&mut manager, "The last one is taken.");
     let error = manager.add_rule(&new("One more is never taken.")).unwrap_err();
     assert_eq!(error.code().as_str(), "QUOTA_EXCEEDED");
 }

@@ -274,15 +274,15 @@ fn w12_steps_of_the_active_turn_may_be_let_go() {
 #[test]
 fn w12_a_run_of_400_steps_compiles_by_default() {
     let long = "a line of a longer answer\n".repeat(40);
-    for (budget, is_running, text) in [
-        (200, false, "export const x = 1;"),
-        (4000, false, "export const x = 1;"),
-        (600, false, &long),
-        (4000, false, &long),
-        (600, true, &long),
+    for (steps, budget, is_running, text) in [
+        (400, 200, false, "export const x = 1;"),
+        (100, 4000, false, "export const x = 1;"),
+        (100, 600, false, &long),
+        (100, 4000, false, &long),
+        (400, 600, true, &long),
     ] {
         let mut manager = with(vec![item("u", ItemKind::UserTurn, "fix the bug")]);
-        for n in 0..400 {
+        for n in 0..steps {
             let (call, result) = (format!("c{n}"), format!("r{n}"));
             manager.ingest(item(&call, ItemKind::ToolCall, &format!("read_file(src/module_{n}/file.ts)"))).unwrap();
             manager.ingest(child(&result, ItemKind::ToolResult, &format!("{n} {text}"), &call)).unwrap();
