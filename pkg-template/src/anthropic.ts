@@ -14,6 +14,7 @@ import type {
 } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
+import { isMarking } from "./adapters/cache-plan.js";
 import type { Sent } from "./adapters/cache-marks.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
@@ -137,7 +138,7 @@ export interface AnthropicContextWeaver<Tool extends object> extends ContextWeav
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
-  const { tools, cache = true, tool_search: searches = false, ...rest } = options;
+  const { tools, cache: given, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
     throw new ContextWeaverError(
@@ -146,8 +147,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
       init,
     );
   }
-  if (typeof cache !== "boolean")
-    throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  const cache = isMarking(given);
   if (typeof searches !== "boolean")
     throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest, ["tools", "cache", "tool_search"]);

@@ -1,6 +1,15 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, addedOffers, callOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
+import {
+  AgentLoop,
+  FIND_TOOLS,
+  addedOffers,
+  callOffer,
+  framedTokens,
+  listOf,
+  pricesOf,
+  usageOf,
+} from "./adapters/agent-loop.js";
 import type {
   AgentLoopOptions,
   AgentLoopStep,
@@ -14,6 +23,8 @@ import type {
 } from "./adapters/agent-loop.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
+import { isMarking } from "./adapters/cache-plan.js";
+import { ChatMarks } from "./adapters/chat-marks.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";
@@ -56,6 +67,11 @@ export interface OpenAiOptions<Tool extends object> extends AgentLoopOptions {
    * their names; other providers with the same API may refuse it.
    */
   readonly cache_key?: boolean | string;
+  /**
+   * Marks chat completions for models of Anthropic, by their names, with `cache_control`, as OpenRouter, LiteLLM and others take it, so
+   * that each call reads from that provider's cache what those before it have written. Your own marks stay and count. Default: true.
+   */
+  readonly cache?: boolean;
 }
 
 /** What either takes of tools. */
@@ -173,7 +189,7 @@ export interface OpenAiContextWeaver<Tool extends object> extends ContextWeaverH
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>): OpenAiContextWeaver<Tool> {
-  const { tools, tool_search: searches = false, cache_key: given, ...rest } = options;
+  const { tools, tool_search: searches = false, cache_key: given, cache, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
     throw new ContextWeaverError(
@@ -185,8 +201,9 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
   if (typeof searches !== "boolean")
     throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const cache_key = checkedCacheKey(given);
-  const loop = new AgentLoop(rest, ["tools", "tool_search", "cache_key"]);
-  const fitting = new Fitting(loop, tools, { searches, cache_key });
+  const marks = isMarking(cache) ? new ChatMarks() : undefined;
+  const loop = new AgentLoop(rest, ["tools", "tool_search", "cache_key", "cache"]);
+  const fitting = new Fitting(loop, tools, { searches, cache_key, marks });
   return {
     tools: [...(tools as Tool[]), ...addedOffers().map((offer) => runnable(offer, loop)), calling(tools, loop)],
     ...handleOf(loop),
@@ -235,6 +252,12 @@ interface KnownTool extends OfferedTool {
   readonly given?: { readonly tool: object; readonly api: Api };
 }
 
+interface FittingOptions {
+  readonly searches: boolean;
+  readonly cache_key: CacheKeyOption | undefined;
+  readonly marks: ChatMarks | undefined;
+}
+
 class Fitting {
   readonly #loop: AgentLoop;
   readonly #known: ReadonlyMap<string, KnownTool>;
@@ -242,16 +265,13 @@ class Fitting {
   readonly #found: FoundTools | undefined;
   readonly #standing: ReadonlySet<string>;
   readonly #key: CacheKey;
+  readonly #marks: ChatMarks | undefined;
   /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
   #model = "model";
   /** Calls that were fitted. */
   calls = 0;
 
-  constructor(
-    loop: AgentLoop,
-    tools: readonly object[],
-    { searches, cache_key }: { readonly searches: boolean; readonly cache_key: CacheKeyOption | undefined },
-  ) {
+  constructor(loop: AgentLoop, tools: readonly object[], { searches, cache_key, marks }: FittingOptions) {
     const known = tools.map(knownTool);
     loop.setTools(known);
     const added = [...addedOffers(), callOffer()].map(
@@ -262,6 +282,7 @@ class Fitting {
     this.#standing = loop.standing;
     const deferred = known.map(({ name }) => name).filter((name) => !this.#standing.has(name));
     this.#key = new CacheKey(cache_key);
+    this.#marks = marks;
     this.#found = searches && deferred.length > 0 ? new FoundTools(loop, new Set(deferred)) : undefined;
   }
 
@@ -306,12 +327,13 @@ class Fitting {
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
     const tool_choice = choiceOf(choice, forced, this.#known, new Set(names), "auto");
+    const sent = putBack(this.#found ? this.#withSearches(built.messages, this.#found) : built.messages);
     const key = this.#key.of(isOpenAiModel(this.#model), () => [instructions ?? null, ...beginning(messages)]);
     return {
       ...(key !== undefined && { prompt_cache_key: key }),
       // A key of the caller's stands.
       ...rest,
-      [api.field]: putBack(this.#found ? this.#withSearches(built.messages, this.#found) : built.messages),
+      [api.field]: api === CHAT ? this.#marked(sent, tools, params as Fields) : sent,
       // What is said of tools where there are none is refused.
       ...(tools.length > 0 && {
         tools,
@@ -319,6 +341,12 @@ class Fitting {
         ...(parallel !== undefined && { parallel_tool_calls: parallel }),
       }),
     } as Params;
+  }
+
+  /** Marks a prompt for the cache of Anthropic where a model of theirs is asked. */
+  #marked(messages: readonly object[], tools: readonly object[], params: Fields): readonly object[] {
+    if (!this.#marks || pricesOf(this.#model) !== "anthropic") return messages;
+    return this.#marks.mark({ messages, tools }, params);
   }
 
   /** Answers a search of the provider's; undefined for every other call. */

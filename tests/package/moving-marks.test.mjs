@@ -26,6 +26,7 @@ function chat(step, form) {
     const call = { id: `call_${n}`, type: "function", function: { name: "rows", arguments: JSON.stringify({ n }) } };
     messages.push({ role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: call.id, content: rows(n) });
   }
+  if (form === "of none") return [{ role: "system", content: "Be exact." }, ...messages];
   const last = messages.at(-1);
   const text = typeof last.content === "string" ? last.content : last.content[0].text;
   const isPart = form === "of parts" || last.role === "user";
@@ -77,7 +78,11 @@ for (const [road, play] of Object.entries(ROADS)) {
       assert.equal(sent.length, STEPS);
       let rewritten = 0;
       for (const [at, messages] of sent.entries()) {
-        assert.deepEqual(marked(messages), [0, messages.length - 1], `call ${at + 1}`);
+        const places = marked(messages);
+        const own = [0, messages.length - 1];
+        // Others are added, as far as a call takes them.
+        assert.deepEqual([...new Set([...places, ...own])].sort(), [...places].sort(), `call ${at + 1}`);
+        assert.ok(places.length <= 4, `call ${at + 1}`);
         const before = (sent[at - 1] ?? []).map(bareMessage);
         rewritten += messages.map(bareMessage).slice(0, before.length).join("\n") === before.join("\n") ? 0 : 1;
       }
@@ -117,3 +122,14 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     cw.free();
   });
 }
+
+test("proxy: a client that marks nothing is marked above the budget, and below it nothing is touched", async () => {
+  const sent = await ROADS.proxy("of none");
+  const cut = sent.findIndex((messages) => JSON.stringify(messages).includes("LEFT OUT"));
+  assert.ok(cut > 1 && cut < STEPS - 1, `first cut in call ${cut + 1}`);
+  for (const [at, messages] of sent.entries()) {
+    const places = marked(messages);
+    if (at < cut - 1) assert.deepEqual(messages, chat(at + 1, "of none"));
+    if (at >= cut) assert.ok(places.includes(messages.length - 1) && places.length <= 4, `call ${at + 1}: ${places}`);
+  }
+});

@@ -3,6 +3,7 @@
 // looks for entries at that block and the 19 before it. Newer versions count a run of calls, or of results, as one block; what is
 // planned here holds without that.
 import { TextHash } from "./text-hash.js";
+import { ContextWeaverError } from "contextweaver";
 
 /** Marks that the provider takes in a call. */
 export const MOST_MARKS = 4;
@@ -19,6 +20,12 @@ export const HOUR = "1h";
 /** Whether a mark keeps its entry for an hour. */
 export function isForAnHour(mark: unknown): boolean {
   return (mark as { readonly ttl?: unknown } | null | undefined)?.ttl === HOUR;
+}
+
+/** Whether prompts are marked, by the option of an adapter. */
+export function isMarking(cache: unknown = true): boolean {
+  if (typeof cache === "boolean") return cache;
+  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
 }
 
 /** A block of a prompt, in the order in which the provider caches: tools, instructions, messages. */

@@ -1,11 +1,10 @@
 // Marks in prompts of the AI SDK for models of Anthropic, whose provider caches up to marks and nothing without: `cacheControl` or, of
 // Amazon Bedrock, `cachePoint` among the options of a part.
 import { pricesOf } from "./agent-loop.js";
-import { CachePlan, HOUR, isForAnHour } from "./cache-plan.js";
+import { CachePlan, HOUR, isForAnHour, isMarking } from "./cache-plan.js";
 import type { PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
 import type { MarkSyntax } from "./moving-marks.js";
-import { ContextWeaverError } from "contextweaver";
 
 /** A model of the SDK, or its name where a gateway finds it, such as `anthropic/claude-sonnet-4.5`. */
 export type NamedModel = string | { readonly modelId: string; readonly provider?: unknown };
@@ -150,9 +149,8 @@ export class ModelMarks {
 }
 
 /** What marks prompts, unless that is switched off. */
-export function marksOf(cache: unknown = true): ModelMarks | undefined {
-  if (typeof cache === "boolean") return cache ? new ModelMarks() : undefined;
-  throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+export function marksOf(cache: unknown): ModelMarks | undefined {
+  return isMarking(cache) ? new ModelMarks() : undefined;
 }
 
 function withMarkAt(message: Fields, part: number | undefined, form: MarkForm): Fields {

@@ -79,7 +79,8 @@ function withMarks(sent: readonly Fields[], marked: readonly MarkedMessage[], sy
   return result;
 }
 
-function withPart(message: Fields, fromEnd: number, mark: Fields, syntax: MarkSyntax): Fields {
+/** Puts a mark at a part, counted from the last one; a text becomes a part where marks are of parts. */
+export function withPart(message: Fields, fromEnd: number, mark: Fields, syntax: MarkSyntax): Fields {
   const content = message["content"];
   if (typeof content === "string") {
     if (!syntax.isOfParts) return syntax.put(message, mark);

@@ -1,7 +1,9 @@
 // One conversation behind the proxy: what was sent of it, and what the client's history lacks.
 import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer } from "../adapters/agent-loop.js";
 import { CacheMarks } from "../adapters/cache-marks.js";
+import type { Sent } from "../adapters/cache-marks.js";
 import type { CachePlanState } from "../adapters/cache-plan.js";
+import { ChatMarks } from "../adapters/chat-marks.js";
 import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
 import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
@@ -108,6 +110,7 @@ export class Conversation {
   #loop: AgentLoop | undefined;
   readonly #options: ConversationOptions;
   readonly #marks = new CacheMarks(true);
+  readonly #chatMarks = new ChatMarks();
   /** The client's messages of the last request. */
   prints: readonly Print[] = [];
   head = "";
@@ -123,9 +126,7 @@ export class Conversation {
   isRefused = false;
   #isCut = false;
   /** The last shortened prompt. */
-  #sent:
-    | { readonly messages: readonly object[]; readonly system?: unknown; readonly tools: readonly object[] }
-    | undefined;
+  #sent: Sent | undefined;
   /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
   #gap = 0;
   #kept: readonly KeptAnswer[] = [];
@@ -153,7 +154,7 @@ export class Conversation {
     this.prints = prints.map((hash) => ({ hash, text: "" }));
     [this.head, this.#units, this.isRefused, this.#isCut, this.#gap] = [head, units, is_refused, is_cut, gap];
     [this.#headSent, this.#kept, this.#pending] = [head_sent, kept, pending];
-    this.#marks.resume(marks);
+    (this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks).resume(marks);
   }
 
   /** What is kept of it beside its log. */
@@ -166,7 +167,7 @@ export class Conversation {
       is_cut: this.#isCut,
       gap: this.#gap,
       ...(this.#headSent !== undefined && { head_sent: this.#headSent }),
-      marks: this.#marks.state(),
+      marks: (this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks).state(),
       kept: this.#kept,
       ...(this.#pending && { pending: this.#pending }),
     };
@@ -377,10 +378,7 @@ export class Conversation {
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
     const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
     const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
-    const sent =
-      this.dialect.format === "anthropic"
-        ? this.#marks.put(offered, { automatic: body["cache_control"], settings: body })
-        : offered;
+    const sent = this.#marked(offered, body);
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
@@ -388,6 +386,14 @@ export class Conversation {
     const changed = came.with(members);
     if (changed === undefined) throw new Unchangeable("unread");
     return changed;
+  }
+
+  /** Marks a prompt for the cache of Anthropic, where it goes to a model of theirs. */
+  #marked(offered: Sent, body: Fields): Sent {
+    const { format } = this.dialect;
+    if (format === "anthropic") return this.#marks.put(offered, { automatic: body["cache_control"], settings: body });
+    if (format !== "openai-chat" || pricesOf(String(body["model"])) !== "anthropic") return offered;
+    return { ...offered, messages: this.#chatMarks.mark(offered, body) };
   }
 
   /** Writes the body that counts the tokens of a request behind the last prompt; undefined where none is known. */
