@@ -4,7 +4,7 @@ import * as agentGlue from "./wasm/agent.js";
 import * as contextGlue from "./wasm/context.js";
 import * as convertGlue from "./wasm/convert.js";
 import * as decisionsGlue from "./wasm/decisions.js";
-import { Engine } from "./boundary/engine.js";
+import { Engine, isOf } from "./boundary/engine.js";
 import type { Glue } from "./boundary/engine.js";
 import { context, convert, decisions, gateway, routing } from "./boundary/engines.js";
 import { ContextWeaverError } from "./boundary/errors.js";
@@ -114,7 +114,7 @@ function given(modules: unknown): [Slot, unknown][] {
 const HINT = `give those that you need: { ${SLOTS.map(({ name }) => name).join(", ")} }`;
 
 function prepared({ name, engine, provide }: Slot, source: object): () => void {
-  const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source as WasmBytes);
+  const module = isModule(source) ? (source as WebAssembly.Module) : new WebAssembly.Module(source as WasmBytes);
   if (!engine.fits(module)) {
     const message = `expected the module ${name}_bg.wasm, got another one`;
     throw new ContextWeaverError("INVALID_INPUT", message, { path: `/${name}` });
@@ -125,9 +125,18 @@ function prepared({ name, engine, provide }: Slot, source: object): () => void {
   };
 }
 
+function isBytes(source: unknown): source is WasmBytes {
+  return isOf("ArrayBuffer", source) || ArrayBuffer.isView(source);
+}
+
+/** No guard of types: a module has no members, so that TypeScript takes everything for one. */
+function isModule(source: unknown): boolean {
+  return isOf("WebAssembly.Module", source);
+}
+
 async function compile(source: WasmSource): Promise<WebAssembly.Module> {
-  if (source instanceof WebAssembly.Module) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source as WasmBytes);
+  if (isModule(source)) return source as WebAssembly.Module;
+  if (isBytes(source)) return WebAssembly.compile(source);
   if (typeof source === "string") return compile(await fetch(source));
   if ("arrayBuffer" in source) return compileResponse(source as Response);
   if ("href" in source) return compile(await fetch(source.href));

@@ -71,6 +71,10 @@ const OPT_FLAGS: &[&str] = &[
     "--strip-producers",
 ];
 
+/// How the glue asks whether it was given a module, and how it is to ask.
+const BY_CLASS: &str = "!(module instanceof WebAssembly.Module)";
+const BY_TAG: &str = "Object.prototype.toString.call(module) !== '[object WebAssembly.Module]'";
+
 /// For what the crate is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Build {
@@ -225,6 +229,7 @@ fn finish(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Ou
     let inputs = Inputs::default()
         .text(&tools.version)
         .text(OPT_FLAGS.join(" "))
+        .text(BY_TAG)
         .path(&dirs.root.join("xtask/bindgen/src"))?
         .path(&dirs.package_tests().join("node_modules/binaryen/package.json"))?
         .path(&compiled)?;
@@ -237,6 +242,7 @@ fn finish(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Ou
             command.arg("--strip");
         }
         run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
+        take_modules_of_hosts(&glue.join(format!("{name}.js")))?;
         // Types of the raw instance, which nobody may use.
         let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
         fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
@@ -250,6 +256,15 @@ fn finish(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Ou
         }
         if build == Build::Fast { Ok(()) } else { as_text(&module, &glue.join(format!("{name}_inline.js"))) }
     })
+}
+
+/// Lets the glue take a module that the host compiled outside: in the sandboxes of Next.js it is no instance of their own class.
+fn take_modules_of_hosts(script: &Path) -> Outcome<()> {
+    let text = fs::read_to_string(script).context(|| format!("cannot read {}", script.display()))?;
+    if text.matches(BY_CLASS).count() != 1 {
+        return Err(Failure::new(format!("{} does not ask once what a module is", script.display())));
+    }
+    fs::write(script, text.replace(BY_CLASS, BY_TAG)).context(|| format!("cannot write {}", script.display()))
 }
 
 /// Writes a JavaScript module with a WebAssembly module: deflated, as base64 alone would cost a third of what the network

@@ -6,6 +6,14 @@ import { ContextWeaverError, fromEngine } from "./errors.js";
 /** What an instance is made from. @internal */
 export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;
 
+/**
+ * Whether a value is of one of the platform's own classes, by its tag: hosts and test runners hand over what was made in another realm,
+ * which is no instance of the class here. @internal
+ */
+export function isOf(name: "WebAssembly.Module" | "ArrayBuffer", value: unknown): boolean {
+  return Object.prototype.toString.call(value) === `[object ${name}]`;
+}
+
 /** A module and the glue that was generated with it. @internal */
 export interface Loaded<G> {
   readonly glue: G;
