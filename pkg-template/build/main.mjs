@@ -9,7 +9,7 @@
 //   modules    [{ name, read_as, carried, on_disk }]: the module that answers for it where modules are read from files; the builds
 //              in which it is carried along and read from a file, null where it is not
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { checkedFacade, uncheckedFacade } from "./facade.mjs";
 import { filesBelow, writeFolder } from "./files.mjs";
 import { loader, nodeBundle, withModules } from "./node-bundle.mjs";
@@ -53,6 +53,14 @@ function* carriedFiles(facade) {
     yield [`dist/wasm/${name}_inline.js`, readFileSync(built(carried, `${name}_inline.js`))];
     yield [`dist/wasm/${name}.js`, readFileSync(glue(carried, name))];
     for (const way of LOADERS) yield [`dist/wasm/${name}.${way}.js`, loader(way, name)];
+  }
+}
+
+/** Files by which tools that copy what a program needs find the files of Node, by their names in the manifest. */
+function* tracedFiles() {
+  const script = read("pkg-template/load/traced.js").toString();
+  for (const { node } of Object.values(JSON.parse(read("pkg-template/package.json")).exports)) {
+    if (node) yield [node.slice("./".length), script.replaceAll("ENTRY", basename(node, ".js"))];
   }
 }
 
@@ -115,6 +123,7 @@ for (const { name, carried, on_disk } of modules) {
 }
 if (variant === "release") add(pageFiles(files));
 add(await nodeBundle({ variant, target, modules, glue, wasm }, facade, files.get(REPORT_PAGE)), "dist/node/");
+add(tracedFiles());
 add(standingFiles());
 add(pictures(files));
 writeFolder(settings.package, files);
