@@ -16,6 +16,14 @@ const PROGRAM = `
   new DecisionStore();
   new Router([]);
   console.log(prompt);`;
+/** Of entries that carry their modules by themselves. */
+const PARTS = `
+  import { ContextManager } from "contextweaver/context";
+  import { messagesToItems } from "contextweaver/convert";
+  import { DecisionStore } from "contextweaver/decisions";
+  import { Catalog } from "contextweaver/routing";
+  const { items } = messagesToItems([{ role: "user", content: "Hello" }], "openai-chat");
+  console.log(typeof new ContextManager().build, typeof new DecisionStore().listTools(), items.length, typeof new Catalog([]));`;
 /** Entries that only their platform has, or that are no JavaScript. */
 const OTHERS = /\.(wasm|json)$|^\.\/(cloudflare-agents|worker)$/;
 const { exports } = JSON.parse(await readFile(join(packageDir, "package.json"), "utf8"));
@@ -39,7 +47,7 @@ test("what a tool copies of every entry runs in Node", async (t) => {
 });
 
 test("a bundler that takes the condition of Node carries the module as text", async (t) => {
-  const folder = await project("traced", { "main.mjs": PROGRAM });
+  const folder = await project("traced", { "main.mjs": PROGRAM, "parts.mjs": PARTS });
   const elsewhere = await temporaryFolder("traced-bundle");
   t.after(() => rm(elsewhere, { recursive: true, force: true }));
   // With a condition of the caller's, esbuild no longer takes `module`.
@@ -50,5 +58,7 @@ test("a bundler that takes the condition of Node carries the module as text", as
     assert.deepEqual(warnings, []);
     assert.doesNotMatch(await readFile(outfile, "utf8"), /createRequire/, "what tools read is left away");
     assert.equal((await run(process.execPath, [outfile], { cwd: elsewhere })).stdout, "[USER]\nHello\n");
+    await build({ ...options, format, entryPoints: [join(folder, "parts.mjs")], outfile });
+    assert.equal((await run(process.execPath, [outfile], { cwd: elsewhere })).stdout, "function object 1 object\n");
   }
 });
