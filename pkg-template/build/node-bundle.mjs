@@ -73,7 +73,10 @@ export async function nodeBundle({ variant, target, modules, glue, wasm }, facad
   for (const { path, text } of outputFiles) {
     // Maps name the files of the package that were bundled, which stand beside the folder.
     const isMap = path.endsWith(".map");
-    files.set(path.slice(out.length + 1), isMap ? text.replaceAll('"../source/', '"../') : text);
+    files.set(
+      path.slice(out.length + 1),
+      isMap ? text.replaceAll('"../source/', '"../') : text.replaceAll("BUNDLED(", "require("),
+    );
   }
   return new Map([...files, ...(await mcpSdk())]);
 }

@@ -6,11 +6,20 @@ import { Engine } from "./boundary/engine.js";
 
 const FILE = new URL("FOLDER/MODULE_bg.wasm", import.meta.url);
 
-/** Without leave to read files code may still be loaded: the module that is carried as text, with the glue made for it. */
+/**
+ * The module that is carried as text, with the glue made for it: without leave to read files code may still be loaded, and a bundle,
+ * such as Bun makes of this file, has none beside it. `BUNDLED` becomes `require`, by which bundlers take files along.
+ */
 function carried() {
-  const require = createRequire(import.meta.url);
-  const { unpack } = require("../boundary/unpack.js");
-  return { glue: require("../wasm/MODULE.js"), source: unpack(require("../wasm/MODULE_inline.js").default) };
+  try {
+    const { unpack } = BUNDLED("../boundary/unpack.js");
+    return { glue: BUNDLED("../wasm/MODULE.js"), source: unpack(BUNDLED("../wasm/MODULE_inline.js").default) };
+  } catch {
+    // Node has no `require` in a module.
+    const load = createRequire(import.meta.url);
+    const { unpack } = load("../boundary/unpack.js");
+    return { glue: load("../wasm/MODULE.js"), source: unpack(load("../wasm/MODULE_inline.js").default) };
+  }
 }
 
 export const engine = /* @__PURE__ */ new Engine(glue, "MODULE", () => readFileSync(FILE), carried);

@@ -1,7 +1,8 @@
 // Deno and Bun, where they can be installed.
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { has, optionalProgram, printCases, printCasesFromRequire, project, report, run } from "./harness.mjs";
+import { has, optionalProgram, printCases, printCasesFromRequire, project, report, run, temporaryFolder } from "./harness.mjs";
 
 test("Deno, without any permission", async (t) => {
   const deno = await optionalProgram("deno");
@@ -24,4 +25,24 @@ test("Bun, require()", async (t) => {
   if (!has(t, bun.path, { ...bun, optional: true })) return;
   const folder = await project("bun-cjs", { "main.cjs": printCasesFromRequire }, { type: "commonjs" });
   await report(t, (await run(bun.path, ["main.cjs"], { cwd: folder })).stdout);
+});
+
+test("Bun, one file of its bundler, and a program of its own", async (t) => {
+  const bun = await optionalProgram("bun");
+  if (!has(t, bun.path, { ...bun, optional: true })) return;
+  const folder = await project("bun-bundle", { "main.mjs": printCases });
+  // Far from the project, so that nothing can be found but the file.
+  const elsewhere = await temporaryFolder("bun");
+  t.after(() => rm(elsewhere, { recursive: true, force: true }));
+  for (const [target, program] of [
+    ["bun", bun.path],
+    ["node", process.execPath],
+  ]) {
+    const file = join(elsewhere, `${target}.mjs`);
+    await run(bun.path, ["build", "main.mjs", `--target=${target}`, `--outfile=${file}`], { cwd: folder });
+    await report(t, (await run(program, [file], { cwd: elsewhere })).stdout);
+  }
+  const file = join(elsewhere, "program");
+  await run(bun.path, ["build", "main.mjs", "--compile", `--outfile=${file}`], { cwd: folder });
+  await report(t, (await run(file, [], { cwd: elsewhere })).stdout);
 });
