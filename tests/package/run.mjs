@@ -14,8 +14,8 @@ import { promisify } from "node:util";
 const END = ".test.mjs";
 const folder = dirname(fileURLToPath(import.meta.url));
 const [logs, counts, ...names] = process.argv.slice(2);
-/** Two more than the cores of CI machines, since a file also waits, for a page or for a program. */
-const FILES_AT_A_TIME = 4;
+/** One more than the cores of CI machines, since a file also waits, for a page or for a program. A fourth gains nothing. */
+const FILES_AT_A_TIME = 3;
 const IS_LONG = process.env.CONTEXTWEAVER_TEST_LONG === "1";
 /** Milliseconds after which a file hangs. */
 const LIMIT = IS_LONG ? 3_600_000 : 600_000;

@@ -95,6 +95,7 @@ export class CacheMarks {
         isAnswer: role === "assistant",
         takesMark: takesMark(block),
         isMarked: isMarked(block),
+        isForAnHour: isForAnHour(block["cache_control"]),
       };
     });
     const of = (names: readonly string[]): string => JSON.stringify(names.map((name) => settings[name] ?? null));
@@ -102,7 +103,7 @@ export class CacheMarks {
       blocks,
       head: tools.length + (lists[1]?.length ?? 0),
       settings: { prompt: of(OF_PROMPT), messages: of(OF_MESSAGES) },
-      isAutomatic: automatic != null,
+      automatic: automatic == null ? undefined : { isForAnHour: isForAnHour(automatic) },
       isWanted: this.#isWanted,
     });
     const tooMany = refused.map((at): MessageWarning => {
@@ -116,11 +117,9 @@ export class CacheMarks {
         path,
       };
     });
-    for (const at of added) {
+    for (const { at, lasting } of added) {
       const place = places[at] as Place;
-      const later = [...places.slice(at).map((one) => blockAt(one)["cache_control"]), automatic];
-      const long = later.find(isForAnHour);
-      write(place, { ...blockAt(place), cache_control: long ?? MARK });
+      write(place, { ...blockAt(place), cache_control: { ...MARK, ...lasting } });
     }
     const [marked = [], above = [], ...said] = lists;
     return {

@@ -14,8 +14,8 @@ const MOST_PLACES = 256;
 /** Those of them that outlive the process: four calls' worth. */
 const RESUMED_PLACES = 4 * MOST_MARKS;
 
-/** How an hour is written in a mark; without it an entry is kept for minutes. What is kept for longer must come first. */
-export const HOUR = "1h";
+/** How an hour is written in a mark; without it an entry is kept for minutes. */
+const HOUR = "1h";
 
 /** Whether a mark keeps its entry for an hour. */
 export function isForAnHour(mark: unknown): boolean {
@@ -37,6 +37,8 @@ export interface PromptBlock {
   readonly takesMark: boolean;
   /** Whether the caller marked it. */
   readonly isMarked: boolean;
+  /** Whether that mark keeps its entry for an hour. */
+  readonly isForAnHour: boolean;
 }
 
 /** A call that is about to be made. */
@@ -46,17 +48,24 @@ export interface PlannedCall {
   readonly head: number;
   /** What else an entry depends on: one of the whole prompt, such as the model, and one that reaches into messages. */
   readonly settings: { readonly prompt: string; readonly messages: string };
-  /** Whether the provider was asked to mark the end by itself, which counts as a mark. */
-  readonly isAutomatic: boolean;
+  /** The mark that the provider was asked to set at the end by itself, which counts. */
+  readonly automatic: Pick<PromptBlock, "isForAnHour"> | undefined;
   /** Whether marks are to be added to those of the caller. */
   readonly isWanted: boolean;
 }
 
-/** Where a call is marked: places of blocks. */
+/** A mark to add. */
+export interface AddedMark {
+  /** The place of its block. */
+  readonly at: number;
+  /** `ttl` of an hour where one that is kept for as long stands behind it: what is kept for longer must come first. */
+  readonly lasting: { readonly ttl?: typeof HOUR };
+}
+
+/** Where a call is marked. */
 export interface Plan {
-  /** Marks to add. */
-  readonly added: readonly number[];
-  /** Marks of the caller that are too many. */
+  readonly added: readonly AddedMark[];
+  /** Places of marks of the caller that are too many. */
   readonly refused: readonly number[];
 }
 
@@ -104,7 +113,8 @@ export class CachePlan {
     [this.#places, this.#before, this.#kept] = [places.map((place) => ({ ...place })), before, kept];
   }
 
-  plan({ blocks, head, settings, isAutomatic, isWanted }: PlannedCall): Plan {
+  plan({ blocks, head, settings, automatic: atEnd, isWanted }: PlannedCall): Plan {
+    const isAutomatic = atEnd !== undefined;
     const hashes = this.#hashes(blocks, head, settings);
     this.#look(blocks, hashes);
     const refused = this.#refused(blocks, head, isAutomatic, hashes);
@@ -134,7 +144,9 @@ export class CachePlan {
       }
     }
     this.#remember([...marked, ...automatic, ...added], hashes);
-    return { added, refused };
+    const long = Math.max(-1, ...[...marked].filter((at) => blocks[at]?.isForAnHour));
+    const isLong = (at: number): boolean => at < long || atEnd?.isForAnHour === true;
+    return { added: added.map((at) => ({ at, lasting: isLong(at) ? { ttl: HOUR } : {} })), refused };
   }
 
   /** What the prompt is up to each block, with the settings that the provider tells entries apart by. What stands is not read again. */

@@ -1,7 +1,7 @@
 // Marks in prompts of the AI SDK for models of Anthropic, whose provider caches up to marks and nothing without: `cacheControl` or, of
 // Amazon Bedrock, `cachePoint` among the options of a part.
 import { pricesOf } from "./agent-loop.js";
-import { CachePlan, HOUR, isForAnHour, isMarking } from "./cache-plan.js";
+import { CachePlan, isForAnHour, isMarking } from "./cache-plan.js";
 import type { PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
 import type { MarkSyntax } from "./moving-marks.js";
@@ -90,11 +90,11 @@ export class ModelMarks {
     const messages = prompt as readonly Fields[];
     const places: Place[] = tools.map((_, tool) => ({ tool }));
     const blocks: PromptBlock[] = [];
-    // The last block that is to be kept for an hour.
-    let long = -1;
-    const add = (marks: readonly (Fields | undefined)[], block: Omit<PromptBlock, "isMarked">): void => {
-      blocks.push({ ...block, isMarked: marks.some((mark) => mark !== undefined) });
-      if (marks.some(isLong)) long = blocks.length - 1;
+    const add = (
+      marks: readonly (Fields | undefined)[],
+      block: Omit<PromptBlock, "isMarked" | "isForAnHour">,
+    ): void => {
+      blocks.push({ ...block, isMarked: marks.some((mark) => mark !== undefined), isForAnHour: marks.some(isLong) });
     };
     for (const tool of tools) {
       const { mark, bare } = split(tool);
@@ -133,14 +133,14 @@ export class ModelMarks {
         ]),
       },
       // Vercel's gateway sets one mark of its own.
-      isAutomatic: automatic !== undefined || gateway?.["caching"] === "auto",
+      automatic:
+        automatic !== undefined || gateway?.["caching"] === "auto" ? { isForAnHour: isLong(automatic) } : undefined,
       isWanted: true,
     });
     const marked = { prompt: [...messages], tools: [...tools] };
-    for (const at of added) {
+    for (const { at, lasting } of added) {
       const place = places[at] as Place;
-      const mark = at < long || isLong(automatic) ? { ...form.mark, ttl: HOUR } : form.mark;
-      const own = { ...form, mark };
+      const own = { ...form, mark: { ...form.mark, ...lasting } };
       if ("tool" in place) marked.tools[place.tool] = withMark(tools[place.tool] as Fields, own);
       else marked.prompt[place.message] = withMarkAt(marked.prompt[place.message] as Fields, place.part, own);
     }
