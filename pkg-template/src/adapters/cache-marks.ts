@@ -1,5 +1,5 @@
 // `cache_control` of Anthropic: the marks of the caller, and those at what the next call finds in the provider's cache.
-import { CachePlan, MOST_MARKS, isForAnHour } from "./cache-plan.js";
+import { CachePlan, MOST_MARKS, isForAnHour, markAtEnd } from "./cache-plan.js";
 import type { CachePlanState, PromptBlock } from "./cache-plan.js";
 import type { MessageWarning } from "contextweaver";
 
@@ -103,7 +103,7 @@ export class CacheMarks {
       blocks,
       head: tools.length + (lists[1]?.length ?? 0),
       settings: { prompt: of(OF_PROMPT), messages: of(OF_MESSAGES) },
-      automatic: automatic == null ? undefined : { isForAnHour: isForAnHour(automatic) },
+      automatic: markAtEnd(automatic),
       isWanted: this.#isWanted,
     });
     const tooMany = refused.map((at): MessageWarning => {

@@ -28,6 +28,11 @@ export function isMarking(cache: unknown = true): boolean {
   throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
 }
 
+/** What a call's own mark is to a plan, by which the provider marks the end by itself; undefined where it bears none. */
+export function markAtEnd(mark: unknown): PlannedCall["automatic"] {
+  return mark == null ? undefined : { isForAnHour: isForAnHour(mark) };
+}
+
 /** A block of a prompt, in the order in which the provider caches: tools, instructions, messages. */
 export interface PromptBlock {
   /** The block byte for byte, without its mark, and who says it. */

@@ -1,6 +1,6 @@
 // Marks in chat completions for models of Anthropic, as OpenRouter, LiteLLM and others take them and hand them on: without any, that
 // provider caches nothing. Instructions and what the user says bear them at their parts, results as a whole.
-import { CachePlan, isForAnHour } from "./cache-plan.js";
+import { CachePlan, isForAnHour, markAtEnd } from "./cache-plan.js";
 import type { CachePlanState, PromptBlock } from "./cache-plan.js";
 import type { Fields } from "./model-prompt.js";
 import { CHAT_MARKS, withPart } from "./moving-marks.js";
@@ -50,7 +50,7 @@ export class ChatMarks {
       head: firstSaid === -1 ? blocks.length : firstSaid,
       settings: { prompt: String(model), messages: JSON.stringify([choice, reasoning]) },
       // OpenRouter marks the end by itself where the call bears a mark.
-      automatic: automatic == null ? undefined : { isForAnHour: isForAnHour(automatic) },
+      automatic: markAtEnd(automatic),
       isWanted: true,
     });
     const sent = [...list];

@@ -154,7 +154,7 @@ export class Conversation {
     this.prints = prints.map((hash) => ({ hash, text: "" }));
     [this.head, this.#units, this.isRefused, this.#isCut, this.#gap] = [head, units, is_refused, is_cut, gap];
     [this.#headSent, this.#kept, this.#pending] = [head_sent, kept, pending];
-    (this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks).resume(marks);
+    this.#planned.resume(marks);
   }
 
   /** What is kept of it beside its log. */
@@ -167,7 +167,7 @@ export class Conversation {
       is_cut: this.#isCut,
       gap: this.#gap,
       ...(this.#headSent !== undefined && { head_sent: this.#headSent }),
-      marks: (this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks).state(),
+      marks: this.#planned.state(),
       kept: this.#kept,
       ...(this.#pending && { pending: this.#pending }),
     };
@@ -386,6 +386,11 @@ export class Conversation {
     const changed = came.with(members);
     if (changed === undefined) throw new Unchangeable("unread");
     return changed;
+  }
+
+  /** What plans the marks of this conversation. */
+  get #planned(): CacheMarks | ChatMarks {
+    return this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks;
   }
 
   /** Marks a prompt for the cache of Anthropic, where it goes to a model of theirs. */
