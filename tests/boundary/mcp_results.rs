@@ -20,7 +20,7 @@ use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Ingested, ManagerOptions};
 use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, Revision, mcp_result_to_envelope};
 use contextweaver_model::{ContextItem, ItemKind, Phase, Status};
-use contextweaver_test_support::property;
+use contextweaver_test_support::{is_long, property};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -335,7 +335,8 @@ fn what_only_structured_content_says_is_the_text() {
 #[test]
 fn results_of_any_size_are_kept_up_to_the_limit_and_say_what_is_missing() {
     let (mib, limit) = (1 << 20, limits::MCP_RESULT_BYTES);
-    for size in [1, 15, 16, 17].map(|size| size * mib) {
+    let sizes: &[usize] = if is_long() { &[1, 4, 8, 12, 15, 16, 17, 24, 32] } else { &[1, 15, 16, 17] };
+    for size in sizes.iter().map(|size| size * mib) {
         let text = "0123456789abcde\n".repeat(size / 16);
         let base64 = STANDARD.encode(&text);
         let cases = [

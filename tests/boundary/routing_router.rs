@@ -11,7 +11,7 @@ use contextweaver_base::{Error, ErrorCode};
 use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{BuildOptions, build};
 use contextweaver_routing::router::Router;
-use contextweaver_test_support::{Skip, skip};
+use contextweaver_test_support::{Skip, is_long, skip};
 use serde_json::{Map, Value, json};
 
 fn read(path: &Path) -> Option<Value> {
@@ -367,7 +367,7 @@ fn generated(count: usize) -> Value {
 
 #[test]
 fn a_tool_that_is_named_comes_first() {
-    let items = generated(2_000);
+    let items = generated(if is_long() { 10_000 } else { 2_000 });
     let mut router = router(&items, &json!({}));
     let list = items.as_array().unwrap();
     for item in list {

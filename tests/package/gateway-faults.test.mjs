@@ -367,7 +367,7 @@ async function chat(args, results) {
 }
 const read = [await chat({ text: "the key is ghp_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ" }, Number(process.env.MASKED))];
 memory.length = 0;
-read.push(await chat({ bytes: 50_000 }, 2_000));
+read.push(await chat({ bytes: 50_000 }, Number(process.env.SMALL)));
 await handler.close();
 process.stdout.write(JSON.stringify({ memory, read }) + "\\n");
 `;
@@ -375,7 +375,7 @@ process.stdout.write(JSON.stringify({ memory, read }) + "\\n");
 test("memory stays flat over small results, and handles that were told outlive them", async (t) => {
   const { config } = await healthy(t, 1);
   // Beyond 4,000 results the manager that has the handle is full, and others fill after it.
-  const env = { SERVERS: JSON.stringify(config), MASKED: long ? "4300" : "200" };
+  const env = { SERVERS: JSON.stringify(config), MASKED: long ? "4300" : "200", SMALL: long ? "3000" : "2000" };
   const { stdout } = await run(process.execPath, ["--expose-gc", "--input-type=module", "-e", CHATTERS], { cwd: here, env, timeout: 240_000 });
   const { memory, read } = JSON.parse(stdout);
   t.diagnostic(`MiB: ${memory.map((each) => each.toFixed(1)).join(" ")}`);

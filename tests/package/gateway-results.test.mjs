@@ -9,7 +9,7 @@ import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { textOf } from "./gateway-harness.mjs";
 import { MIB, SECRET, program as programIn, user } from "./gateway-program.mjs";
-import { project } from "./harness.mjs";
+import { long, project } from "./harness.mjs";
 
 const folder = await project("gateway-results", {
   "entry.mjs":
@@ -52,13 +52,16 @@ const KINDS = {
   many: (n) => ({ content: Array.from({ length: 64 }, () => ({ type: "text", text: `${SECRET} ${"abcdefgh\n".repeat(n / 64 / 9)}` })) }),
 };
 
-/** Kinds that also come below the limit: what they become there differs most. */
-const WITHIN = ["text", "image", "audio"];
+/** MiB of results of a kind, below and above the limit of 16. What text and media become below it differs most. */
+function sizesOf(kind) {
+  if (long) return [9, 17, 32];
+  return ["text", "image", "audio"].includes(kind) ? [9, 17] : [17];
+}
 
 test("large results in every kind of block are digested and masked, and say what is missing", async () => {
   for (const [kind, make] of Object.entries(KINDS)) {
     // Other sizes are tested on the core, which is much faster.
-    for (const mib of WITHIN.includes(kind) ? [9, 17] : [17]) {
+    for (const mib of sizesOf(kind)) {
       const manager = new ContextManager();
       const served = firewalled({ callTool: async () => make(mib * MIB), listTools: async () => ({ tools: [] }) }, manager);
       const result = await served.callTool({ name: "x", arguments: {} });

@@ -29,6 +29,11 @@ const CASES: &str = "CONTEXTWEAVER_CASES";
 /// That of proptest, for cases that are drawn without it.
 const PROPTEST: &str = "PROPTEST_CASES";
 
+/// Tells whether this is a long run, in which tests that are slow try all that they can.
+pub fn is_long() -> bool {
+    env::var_os(PROPTEST).is_some()
+}
+
 /// Returns how many random cases a test runs that has `normal` where an ordinary one has [`NORMAL_CASES`].
 pub fn cases(normal: u32) -> u32 {
     let asked = [CASES, PROPTEST].iter().find_map(|name| env::var(name).ok()?.parse().ok());

@@ -3,6 +3,7 @@
 
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, ToolResult};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
+use contextweaver_test_support::is_long;
 use serde_json::{Value, json};
 
 /// How a result comes in.
@@ -56,8 +57,9 @@ fn one_row_more_never_shows_much_less() {
         for way in [Way::Item, Way::ToolResult] {
             for (budget, turns) in [(1000, 0), (4000, 0), (4000, 300)] {
                 let at = |count| shown(&text(count), way, budget, turns);
-                for step in 0..8 {
-                    let count = 1 + 27 * step * step;
+                let (steps, factor) = if is_long() { (24, 3) } else { (8, 27) };
+                for step in 0..steps {
+                    let count = 1 + factor * step * step;
                     let (now, one_more) = (at(count), at(count + 1));
                     let about =
                         format!("{name} {way:?}, {budget} tokens, {turns} turns, {count} rows: {now}, {one_more}");

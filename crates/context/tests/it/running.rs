@@ -10,7 +10,7 @@ use contextweaver_context::{
 };
 use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
 use contextweaver_model::{ContextItem, ContextPack, CutReason, ItemKind, Phase, RenderedAs, RunningStep, Sensitivity};
-use contextweaver_test_support::property;
+use contextweaver_test_support::{is_long, property};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 use serde_json::{Value, json};
@@ -708,7 +708,7 @@ proptest! {
     /// R2: a session that ends at the worst step costs at most a tenth more than without, at any budget from 4,000 on.
     #[test]
     fn r2_no_session_is_dearer_whenever_it_ends(
-        sizes in prop::collection::vec((1..3_usize, 0.002..0.45_f64, prop::bool::weighted(0.2)), 1..40),
+        sizes in prop::collection::vec((1..3_usize, 0.002..0.45_f64, prop::bool::weighted(0.2)), 1..if is_long() { 70 } else { 40 }),
         form in form(),
         budget in 4000..24_000_u64,
         provider in prop::sample::select(vec!["openai", "anthropic"]),

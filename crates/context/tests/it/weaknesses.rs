@@ -11,6 +11,7 @@ use crate::support;
 use contextweaver_base::ErrorCode;
 use contextweaver_context::{BuildRequest, Classifier, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, Sensitivity, SensitivityAction};
+use contextweaver_test_support::is_long;
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
@@ -282,7 +283,7 @@ fn w12_a_run_of_400_steps_compiles_by_default() {
         (400, 600, true, &long),
     ] {
         let mut manager = with(vec![item("u", ItemKind::UserTurn, "fix the bug")]);
-        for n in 0..steps {
+        for n in 0..if is_long() { 400 } else { steps } {
             let (call, result) = (format!("c{n}"), format!("r{n}"));
             manager.ingest(item(&call, ItemKind::ToolCall, &format!("read_file(src/module_{n}/file.ts)"))).unwrap();
             manager.ingest(child(&result, ItemKind::ToolResult, &format!("{n} {text}"), &call)).unwrap();
