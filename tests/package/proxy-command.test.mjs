@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readdir, writeFile } from "node:fs/promises";
+import http, { createServer, request as sendOn } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
@@ -12,6 +14,8 @@ import { listening } from "./proxy-listening.mjs";
 import { PROGRAM, raw, started } from "./proxy-program.mjs";
 import { Agent } from "./proxy-reader.mjs";
 
+/** Of Node 24.14 and later. */
+const { setGlobalProxyFromEnv } = http;
 const KEY = "sk-live-not-to-be-told-0123456789";
 
 test("contextweaver proxy: the official SDKs of three providers, streams, counts, and what it says at the end", async (t) => {
@@ -168,6 +172,95 @@ test("contextweaver run: the agent finds the proxy by its variables, and its exi
   assert.notEqual(openai, `${provider.address}/v1`);
   assert.match(stderr, /^contextweaver run: 1 calls of a model, 0 with a shorter prompt/);
   assert.equal(provider.sent.length, 1);
+});
+
+const TELLS = `
+  const { ENABLE_TOOL_SEARCH: search, NO_PROXY: past, no_proxy: other } = process.env;
+  console.log(JSON.stringify({ search, past, other, args: process.argv.slice(2) }));`;
+const told = ({ stdout, stderr }) => {
+  assert.notEqual(stdout, "", stderr);
+  return JSON.parse(stdout);
+};
+/** No proxy, no key and no address of the machine that tests run on. */
+const BARE = Object.fromEntries(
+  "ENABLE_TOOL_SEARCH HTTP_PROXY HTTPS_PROXY http_proxy https_proxy NO_PROXY no_proxy OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_BASE_URL NODE_OPTIONS NODE_USE_ENV_PROXY"
+    .split(" ")
+    .map((name) => [name, undefined]),
+);
+
+test("contextweaver run: Claude Code searches its tools as it does without a proxy, and only where it did", async () => {
+  assert.equal(told(await agent(TELLS, [], BARE)).search, "true");
+  assert.equal(told(await agent(TELLS, [], { ...BARE, ENABLE_TOOL_SEARCH: "false" })).search, "false");
+  // Before a host that is not Anthropic's it did not.
+  assert.equal(told(await agent(TELLS, [], { ...BARE, ANTHROPIC_BASE_URL: "https://gateway.example" })).search, undefined);
+});
+
+test("contextweaver run: behind a company's proxy the agent reaches us past it, and we the provider through it", async (t) => {
+  const HTTPS_PROXY = "http://127.0.0.1:9";
+  const past = async (env) => told(await agent(TELLS, [], { ...BARE, ...env }));
+  assert.deepEqual(await past({}).then(({ past: one, other }) => [one, other]), [undefined, undefined]);
+  for (const [env, list] of [
+    [{ HTTPS_PROXY }, "localhost,127.0.0.1"],
+    [{ http_proxy: HTTPS_PROXY, NO_PROXY: "corp.example .local" }, "corp.example,.local,localhost,127.0.0.1"],
+    [{ HTTPS_PROXY, no_proxy: "*" }, "*"],
+  ])
+    assert.deepEqual(await past(env).then(({ past: one, other }) => [one, other]), [list, list]);
+  // Anything that is asked for by CONNECT or by its whole address is there.
+  const asked = [];
+  const provider = await listening(t, () => ({ text: "from afar" }));
+  const { port } = new URL(provider.address);
+  const company = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    const { pathname } = new URL(request.url);
+    request.pipe(sendOn({ port, path: pathname, method: request.method, headers: request.headers }, (answer) => answer.pipe(response)));
+  });
+  company.on("connect", (request, socket, head) => {
+    asked.push(`CONNECT ${request.url}`);
+    const far = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      far.write(head);
+      socket.pipe(far).pipe(socket);
+    });
+    for (const end of [far, socket]) end.on("error", () => [far, socket].forEach((one) => one.destroy()));
+  });
+  await new Promise((done) => company.listen(0, "127.0.0.1", done));
+  t.after(() => company.close());
+  const asks = `
+    const response = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] }) });
+    console.log(response.status, await response.text());`;
+  const env = { ...BARE, HTTP_PROXY: `http://127.0.0.1:${company.address().port}` };
+  const { stdout, stderr } = await agent(asks, ["--openai", "http://provider.example"], env);
+  if (setGlobalProxyFromEnv) {
+    assert.match(stdout, /^200 .*from afar/, stderr);
+    assert.match(asked.join(), /provider\.example/);
+  } else {
+    assert.match(stdout, /^502 /);
+    assert.match(stderr, /^contextweaver: requests do not go through HTTP_PROXY: .*take Node 24\.14 or later\n/);
+  }
+  // One on this machine is asked without it.
+  const near = await agent(asks, ["--openai", provider.address], env);
+  assert.match(near.stdout, /^200 .*from afar/, near.stderr);
+});
+
+test("contextweaver run: Codex pays as it does without a proxy: with its login, or with a key where it has none", async () => {
+  const folder = await temporaryFolder("codex");
+  const codex = join(folder, "codex");
+  const lines = ["#!/bin/sh", `if [ "$1 $2" = "login status" ]; then exit $LOGGED_OUT; fi`, `for one in "$@"; do echo "$one"; done`];
+  await writeFile(codex, lines.join("\n"), { mode: 0o755 });
+  const started = async (env) => {
+    const { stdout, stderr, code } = await run(process.execPath, [PROGRAM, "run", "--", codex, "exec"], { check: false, env: { ...BARE, ...env } });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /\nmodel_provider="contextweaver"\nexec\n$/);
+    return /\.(env_key|requires_openai_auth)=(.*)/.exec(stdout).slice(1);
+  };
+  const [login, key] = [
+    ["requires_openai_auth", "true"],
+    ["env_key", '"OPENAI_API_KEY"'],
+  ];
+  assert.deepEqual(await started({ LOGGED_OUT: "0" }), login);
+  assert.deepEqual(await started({ LOGGED_OUT: "1" }), login, "it asks for a login");
+  assert.deepEqual(await started({ LOGGED_OUT: "0", OPENAI_API_KEY: KEY }), login, "a key is paid from another purse");
+  assert.deepEqual(await started({ LOGGED_OUT: "1", OPENAI_API_KEY: KEY }), key);
 });
 
 test("contextweaver run: signals reach the agent, and what cannot be started is said", async () => {

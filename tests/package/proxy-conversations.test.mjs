@@ -102,6 +102,84 @@ test("Proxy: what one key has stored no other reads, in the same session and the
   handler.free();
 });
 
+test("Proxy: of one user a conversation goes on when a login has renewed its key, and of several it does not", async () => {
+  for (const single_user of [true, false]) {
+    const { ask, handler } = setting({ single_user });
+    const agent = new Agent("agent", ask);
+    for (let step = 0; step < 8; step += 1) await agent.step();
+    agent.headers = { "x-api-key": "key-renewed" };
+    const { status } = await agent.step();
+    assert.match(status, single_user ? /^shortened; tokens=\d+; without=\d+$/ : /cut=first$/);
+    assert.equal(handler.stats().conversations, single_user ? 1 : 2);
+    handler.free();
+  }
+  assert.throws(() => setting({ single_user: "yes" }), { code: "INVALID_INPUT", path: "/single_user" });
+});
+
+/** The reasons for which an agent's prompt was made anew, in so many steps; `change` is told the step. */
+async function cutsOf(steps, change) {
+  const { ask, handler, sent } = setting({ budget_tokens: 8_000 });
+  const agent = new Agent("agent", ask);
+  const cuts = [];
+  for (let step = 0; step < steps; step += 1) {
+    Object.assign(agent, change(step, agent));
+    cuts.push(...(/cut=(\w+)/.exec((await agent.step()).status)?.slice(1) ?? []));
+  }
+  handler.free();
+  return { cuts, sent };
+}
+
+test("Proxy, Anthropic: what Claude Code tells of itself in its instructions is another with every call, and cuts nothing", async () => {
+  const header = (step) => `x-anthropic-billing-header: cc_version=2.1; cch=${step}abc;`;
+  const system = (step, mark) => [
+    { type: "text", text: header(step), ...(mark && { cache_control: { type: "ephemeral" } }) },
+    { type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } },
+  ];
+  const { cuts, sent } = await cutsOf(24, (step) => ({ system: system(step) }));
+  assert.ok(cuts.length > 1 && cuts.every((cut) => cut === "full"), cuts.join());
+  assert.deepEqual(
+    sent.map(({ body }) => body.system[0].text),
+    sent.map((_, step) => header(step)),
+  );
+  // Whoever marks it has it in the prompt.
+  assert.ok((await cutsOf(24, (step) => ({ system: system(step, true) }))).cuts.includes("instructions"));
+});
+
+test("Proxy, Anthropic: a tool that a search has loaded cuts nothing, as the provider loads it where it was found, and is counted", async () => {
+  const read = { name: "read", description: "", input_schema: { type: "object" } };
+  const search = { name: "find_tools", description: "", input_schema: { type: "object" } };
+  const deferred = (n) => ({
+    name: `late_${n}`,
+    description: "Does what nobody else does. ".repeat(20),
+    input_schema: { type: "object" },
+    defer_loading: true,
+  });
+  const found = (n) => [
+    { role: "assistant", content: [{ type: "tool_use", id: `find_${n}`, name: "find_tools", input: { n } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: `find_${n}`, content: [{ type: "tool_reference", tool_name: `late_${n}` }] }] },
+  ];
+  // As Claude Code does, which sends a tool from then on.
+  const loading = (isDeferred) => (step, agent) => {
+    const n = Math.floor(step / 3);
+    const tools = Array.from({ length: n + 1 }, (_, at) => ({ ...deferred(at), ...(!isDeferred && { defer_loading: false }) }));
+    return { messages: step % 3 === 0 ? [...agent.messages, ...found(n)] : agent.messages, body: { tools: [read, search, ...tools] } };
+  };
+  const { cuts } = await cutsOf(24, loading(true));
+  assert.ok(cuts.length > 1 && cuts.every((cut) => cut === "full"), cuts.join());
+  assert.ok((await cutsOf(24, loading(false))).cuts.includes("cold"));
+  // Of those that nothing refers to no token is counted.
+  const { ask, handler } = setting({ budget_tokens: 8_000 });
+  const tokensOf = async (messages, tools) => Number(/tokens=(\d+)/.exec((await ask({ messages, tools: [read, search, ...tools] })).status)[1]);
+  const many = Array.from({ length: 50 }, (_, at) => deferred(at));
+  const [none, held, one] = [
+    await tokensOf([{ role: "user", content: "A" }], []),
+    await tokensOf([{ role: "user", content: "B" }], many),
+    await tokensOf([{ role: "user", content: "C" }, ...found(7)], many),
+  ];
+  assert.ok(held === none && one > none + 100 && one < none + 400, [none, held, one].join());
+  handler.free();
+});
+
 test("Proxy: an edited message and one that was taken back are never sent again; the client's own compaction begins anew", async () => {
   const { ask, handler } = setting();
   const agent = new Agent("agent", ask);

@@ -167,6 +167,36 @@ test("Proxy: other paths pass as they are, with their query and method", async (
   handler.free();
 });
 
+test("Proxy: calls of a Codex that is logged in with ChatGPT go where its plan pays for them, shortened as others are", async () => {
+  const login = { authorization: "Bearer eyJ.of.a-login", "chatgpt-account-id": "acct_1" };
+  for (const [upstreams, base] of [
+    [{}, "chatgpt.com/backend-api/codex"],
+    [{ openai: "https://gateway.example/api" }, "chatgpt.com/backend-api/codex"],
+    [{ chatgpt: "http://127.0.0.1:9/plan/" }, "127.0.0.1:9/plan"],
+  ]) {
+    const { post, sent, handler } = before(() => ({ text: "fine" }), { upstreams });
+    const response = await post(PATHS.responses, longBody("responses"), login);
+    assert.match(statusOf(response), /^shortened/);
+    await response.text();
+    const models = await handler(new Request(`${BASE}/v1/models?client_version=1`, { headers: login }));
+    await models.text();
+    assert.deepEqual(
+      sent.map(({ host, path, search, headers }) => [`${host}${path}${search}`, headers.authorization, headers["chatgpt-account-id"]]),
+      ["responses", "models?client_version=1"].map((path) => [`${base}/${path}`, login.authorization, "acct_1"]),
+    );
+    handler.free();
+  }
+  // A key goes to the API, and what another provider is asked stays there.
+  const { post, sent, handler } = before(() => ({ text: "fine" }));
+  await (await post(PATHS.responses, longBody("responses"))).text();
+  await (await post(PATHS.messages, longBody("messages"), { ...login, "anthropic-version": "2023-06-01" })).text();
+  assert.deepEqual(
+    sent.map(({ host }) => host),
+    ["api.openai.com", "api.anthropic.com"],
+  );
+  handler.free();
+});
+
 test("Proxy: what the provider refuses of what was changed is tried once as it came, and never changed again", async () => {
   for (const api of Object.keys(PATHS)) {
     const refusal = { type: "error", error: { type: "invalid_request_error", message: "unknown tool" } };

@@ -1,4 +1,9 @@
 // How known agents are told where the proxy is.
+import { spawnSync } from "node:child_process";
+import type { ProxyProvider } from "../proxy.js";
+import { pastProxy } from "./env-proxy.js";
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables and arguments that an agent is started with. */
 export interface AgentStart {
@@ -15,15 +20,17 @@ export const VARIABLES = {
   GOOGLE_GEMINI_BASE_URL: { provider: "gemini", path: "" },
 } as const;
 
-/** The configuration of Codex that its variables do not reach. */
-function codexArguments(address: string, hasKey: boolean): readonly string[] {
+/** Milliseconds that Codex has to say whether it is logged in. */
+const LOGIN_MS = 10_000;
+
+/** The configuration of Codex, which no variable reaches. `isKey`: it pays with `OPENAI_API_KEY`, else with its login. */
+function codexArguments(address: string, isKey: boolean): readonly string[] {
   const provider = "model_providers.contextweaver";
   const settings = [
     `${provider}.name="contextweaver"`,
     `${provider}.base_url="${address}/v1"`,
     `${provider}.wire_api="responses"`,
-    // Without a key of its own it sends what the user has logged in by.
-    hasKey ? `${provider}.env_key="OPENAI_API_KEY"` : `${provider}.requires_openai_auth=true`,
+    isKey ? `${provider}.env_key="OPENAI_API_KEY"` : `${provider}.requires_openai_auth=true`,
     `model_provider="contextweaver"`,
   ];
   return settings.flatMap((setting) => ["-c", setting]);
@@ -37,13 +44,33 @@ function openCodeConfig(address: string): string {
   return JSON.stringify({ provider });
 }
 
+/** Whether Codex has a login, which it prefers to a key in the environment. */
+function isLoggedIn(program: string): boolean {
+  return spawnSync(program, ["login", "status"], { stdio: "ignore", timeout: LOGIN_MS }).status === 0;
+}
+
+/**
+ * The providers whose addresses an agent would take from the environment: those stand behind the proxy then. Codex takes none, and a
+ * login of its user must not reach another host by a variable that it does not read.
+ */
+export function upstreamsOf(program: string, env: Env): Readonly<Partial<Record<ProxyProvider, string>>> {
+  if (nameOf(program) === "codex") return {};
+  const named = Object.entries(VARIABLES).flatMap(([variable, { provider, path }]) => {
+    const address = env[variable]?.replace(/\/+$/, "");
+    if (!address) return [];
+    return [[provider, path !== "" && address.endsWith(path) ? address.slice(0, -path.length) : address] as const];
+  });
+  return Object.fromEntries(named.reverse());
+}
+
+/** The name of a program without its folder and its ending. */
+function nameOf(program: string): string {
+  return (program.split(/[/\\]/).at(-1) ?? program).replace(/\.(?:exe|cmd|js)$/i, "");
+}
+
 /** Says what an agent is started with. */
-export function startOf(
-  program: string,
-  address: string,
-  env: Readonly<Record<string, string | undefined>>,
-): AgentStart {
-  const name = (program.split(/[/\\]/).at(-1) ?? program).replace(/\.(?:exe|cmd|js)$/i, "");
+export function startOf(program: string, address: string, env: Env): AgentStart {
+  const isKey = (env["OPENAI_API_KEY"] ?? "") !== "";
   const variables = Object.fromEntries(
     Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]),
   );
@@ -51,24 +78,32 @@ export function startOf(
     env: {
       ...variables,
       ...(env["OPENCODE_CONFIG_CONTENT"] === undefined && { OPENCODE_CONFIG_CONTENT: openCodeConfig(address) }),
+      // Before a host that it does not know, Claude Code sends all tools with every call. The proxy passes on what finds them.
+      ...(env["ENABLE_TOOL_SEARCH"] === undefined && !env["ANTHROPIC_BASE_URL"] && { ENABLE_TOOL_SEARCH: "true" }),
+      ...pastProxy(env),
     },
-    args: name === "codex" ? codexArguments(address, env["OPENAI_API_KEY"] !== undefined) : [],
+    args: nameOf(program) === "codex" ? codexArguments(address, isKey && !isLoggedIn(program)) : [],
   };
 }
 
+function codexLine(address: string, isKey: boolean): string {
+  return `codex ${codexArguments(address, isKey)
+    .map((one) => (one === "-c" ? one : `'${one}'`))
+    .join(" ")}`;
+}
+
 /** The lines that tell how each known agent is pointed at a proxy. */
-export function linesFor(address: string): string {
+export function linesFor(address: string, env: Env): string {
+  const past = pastProxy(env);
   const rows = [
-    ["Claude Code, SDKs of Anthropic", `export ANTHROPIC_BASE_URL=${address}`],
+    ["SDKs of Anthropic", `export ANTHROPIC_BASE_URL=${address}`],
+    ["Claude Code", `export ANTHROPIC_BASE_URL=${address} ENABLE_TOOL_SEARCH=true`],
     ["SDKs of OpenAI", `export OPENAI_BASE_URL=${address}/v1`],
-    [
-      "Codex",
-      `codex ${codexArguments(address, true)
-        .map((one) => (one === "-c" ? one : `'${one}'`))
-        .join(" ")}`,
-    ],
+    ["Codex, logged in", codexLine(address, false)],
+    ["Codex, with OPENAI_API_KEY", codexLine(address, true)],
     ["OpenCode", `export OPENCODE_CONFIG_CONTENT='${openCodeConfig(address)}'`],
     ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address}`],
+    ...(past ? [["All of them", `export NO_PROXY='${past.NO_PROXY}'`]] : []),
   ] as const;
   return rows.map(([agent, line]) => `  ${agent.padEnd(32)}${line}\n`).join("");
 }

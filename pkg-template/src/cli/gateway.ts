@@ -9,6 +9,7 @@ import { withServers } from "../gateway/gateway.js";
 import type { Gateway, GatewayOptions, GatewaySdk, GatewayServerEvent } from "../gateway/gateway.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
 import type { ServerStdioSdk } from "../gateway/server-sdk.js";
+import { useEnvironmentProxy } from "./env-proxy.js";
 import { addServer } from "./gateway-add.js";
 import { doctor } from "./gateway-doctor.js";
 import { GatewayLogins, mayLogIn, waitsForLogin } from "./gateway-login.js";
@@ -36,6 +37,7 @@ interface BundledSdk {
 
 /** Runs the command, and its parts `add`, `doctor`, `login` and `accept`. */
 export async function gatewayCommand(line: CommandLine): Promise<string | Printed> {
+  useEnvironmentProxy();
   const [part, ...rest] = line.files;
   if (part === "doctor" && rest.length === 0) {
     const config = examineServers(documentsOf(line), process.env as Record<string, string>);

@@ -51,6 +51,11 @@ declare module "node:child_process" {
     args: readonly string[],
     options: { stdio: "ignore"; detached: boolean },
   ): Child;
+  export function spawnSync(
+    program: string,
+    args: readonly string[],
+    options: { stdio: "ignore"; timeout: number },
+  ): { readonly status: number | null };
   export function spawn(
     program: string,
     args: readonly string[],
@@ -127,7 +132,10 @@ declare module "node:process" {
     readonly env: Readonly<Record<string, string | undefined>>;
     readonly pid: number;
     readonly execPath: string;
+    readonly execArgv: readonly string[];
     readonly argv: readonly string[];
+    readonly versions: Readonly<Record<string, string | undefined>>;
+    readonly allowedNodeEnvironmentFlags: ReadonlySet<string>;
     cwd(): string;
     readonly platform: string;
     exit(code: number): never;
@@ -176,6 +184,11 @@ declare module "node:http" {
     unref(): void;
   }
   export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
+  const http: {
+    /** From Node 24.14 on. */
+    setGlobalProxyFromEnv?(env: Readonly<Record<string, string | undefined>>): void;
+  };
+  export default http;
 }
 
 declare module "node:net" {

@@ -2,6 +2,7 @@
 import process from "node:process";
 import type { Proxy, ProxyOptions, ProxyStats } from "../proxy.js";
 import { linesFor } from "./agents.js";
+import { useEnvironmentProxy } from "./env-proxy.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, share, wholeNumber } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -26,7 +27,7 @@ export async function proxyCommand({ files, values }: CommandLine): Promise<stri
     port: wholeNumber(values, "port") ?? PORT,
     token: token ?? false,
   });
-  process.stdout.write(`listening on ${address}\n${linesFor(address)}`);
+  process.stdout.write(`listening on ${address}\n${linesFor(address, process.env)}`);
   await new Promise<void>((done) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, done);
   });
@@ -47,9 +48,10 @@ export async function started(
   { host, port, token }: Listening,
   upstreams: NonNullable<ProxyOptions["upstreams"]> = {},
 ): Promise<{ proxy: Proxy; address: string }> {
+  useEnvironmentProxy();
   const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
   const named = Object.fromEntries(
-    (["openai", "anthropic", "gemini"] as const).flatMap((name) =>
+    (["openai", "chatgpt", "anthropic", "gemini"] as const).flatMap((name) =>
       values[name] === undefined ? [] : [[name, values[name] as string]],
     ),
   );
@@ -58,6 +60,7 @@ export async function started(
   const proxy = make({
     budget_tokens: wholeNumber(values, "budget") ?? BUDGET_TOKENS,
     token,
+    single_user: token === false,
     upstreams: { ...upstreams, ...named },
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),
@@ -85,7 +88,8 @@ export function summary({
   costs: { cost, cost_without, cuts, cached_tokens },
 }: ProxyStats): string {
   const calls = whole + shortened + Object.values(bypassed).reduce((sum, count) => sum + count, 0);
-  if (calls === 0) return "no calls of a model";
+  if (calls === 0)
+    return "no calls of a model: the agent has found its provider in another way, see docs/proxy.md#what-run-sets";
   const price = cost_without > 0 ? Math.round((100 * cost) / cost_without) : 100;
   const reasons = Object.entries(bypassed).map(([reason, count]) => `${count} bypassed (${reason})`);
   const parts = [

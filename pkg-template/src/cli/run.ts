@@ -2,8 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import process from "node:process";
-import type { ProxyOptions } from "../proxy.js";
-import { VARIABLES, startOf } from "./agents.js";
+import { startOf, upstreamsOf } from "./agents.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
@@ -18,7 +17,11 @@ const NOT_STARTED = 2;
 export async function runCommand({ files, values }: CommandLine): Promise<string> {
   const [program, ...args] = files;
   if (program === undefined) throw new UsageError("say which agent: contextweaver run -- codex");
-  const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams());
+  const { proxy, address } = await started(
+    values,
+    { host: "127.0.0.1", port: 0, token: false },
+    upstreamsOf(program, process.env),
+  );
   const start = startOf(program, address, process.env);
   const end = await ended(program, [...start.args, ...args], { ...process.env, ...start.env });
   const said =
@@ -28,16 +31,6 @@ export async function runCommand({ files, values }: CommandLine): Promise<string
   process.stderr.write(`${safe(said)}\n`);
   // The proxy listens as long as the process is there.
   process.exit(typeof end === "number" ? end : NOT_STARTED);
-}
-
-/** The providers that the environment names already: they stand behind the proxy then. */
-function upstreams(): NonNullable<ProxyOptions["upstreams"]> {
-  const named = Object.entries(VARIABLES).flatMap(([variable, { provider, path }]) => {
-    const address = process.env[variable]?.replace(/\/+$/, "");
-    if (!address) return [];
-    return [[provider, path !== "" && address.endsWith(path) ? address.slice(0, -path.length) : address] as const];
-  });
-  return Object.fromEntries(named.reverse());
 }
 
 /** Starts a program, hands signals on to it, and waits for its end: its exit code, or why it was not started. */

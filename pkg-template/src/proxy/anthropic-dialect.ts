@@ -33,7 +33,21 @@ function read(body: Fields): Asked | string {
   if (body["thread"] !== undefined && body["thread"] !== false) return "held";
   const messages = body["messages"] as readonly object[];
   const { query } = lastTurn(messages);
-  return { messages, query, leading: 0, ...(body["system"] !== undefined && { system: body["system"] }) };
+  const { system } = body;
+  const billing = Array.isArray(system) ? objectsOf(system).filter(isBilling) : [];
+  return {
+    messages,
+    query,
+    leading: 0,
+    ...(billing.length > 0
+      ? { system: (system as Fields[]).filter((block) => !billing.includes(block)), billing }
+      : system !== undefined && { system }),
+  };
+}
+
+/** Whether a block of instructions is what Claude Code tells of itself: Anthropic takes it off, and it is another with every call. */
+function isBilling({ type, text, cache_control: mark }: Fields): boolean {
+  return type === "text" && mark === undefined && String(text).startsWith("x-anthropic-billing-header:");
 }
 
 function resultOf({ id, output }: AnsweredCall): object {

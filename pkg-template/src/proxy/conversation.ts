@@ -7,6 +7,7 @@ import { ChatMarks } from "../adapters/chat-marks.js";
 import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
 import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
+import { promptedTools } from "./deferred-tools.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { declaredBy, objectsOf } from "./dialect.js";
 import type { JsonMembers } from "./json-members.js";
@@ -95,6 +96,8 @@ export class Unchangeable extends Error {
 interface Beside {
   /** What it is made of, as it was written. */
   readonly parts: readonly string[];
+  /** Names of tools that messages have loaded. */
+  readonly loaded: string;
   readonly hash: string;
   readonly tokens: number;
 }
@@ -338,14 +341,26 @@ export class Conversation {
   /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
   #besideOf({ members, body, asked, prints }: Request): Beside {
     const { before = "", leading, messages } = asked;
-    const parts = [members.text("tools") ?? "", before, ...prints.slice(0, leading).map((print) => print.hash)];
+    const tools = objectsOf(body["tools"]);
+    const { first, loaded } = promptedTools(tools, messages) ?? { loaded: [] };
+    const parts = [
+      first ? JSON.stringify(first) : (members.text("tools") ?? ""),
+      before,
+      ...prints.slice(0, leading).map((print) => print.hash),
+    ];
+    const names = loaded.map(({ name }) => name).join();
     const known = this.#beside;
-    if (known?.parts.length === parts.length && parts.every((part, at) => part === known.parts[at])) return known;
+    const isKnown =
+      known?.parts.length === parts.length &&
+      known.loaded === names &&
+      parts.every((part, at) => part === known.parts[at]);
+    if (isKnown) return known;
     const hash = new TextHash();
     for (const part of parts) hash.add(part);
-    const texts = [...objectsOf(body["tools"]), ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
+    const texts = [...(first ?? tools), ...loaded, ...messages.slice(0, leading)].map((one) => JSON.stringify(one));
     this.#beside = {
       parts,
+      loaded: names,
       hash: hash.add(""),
       tokens: this.#own + framedTokens(before === "" ? texts : [...texts, before]),
     };
@@ -370,7 +385,7 @@ export class Conversation {
   }
 
   #written(
-    { members: came, body }: Request,
+    { members: came, body, asked: { billing } }: Request,
     messages: readonly object[],
     system: unknown,
     tools: readonly Fields[],
@@ -378,7 +393,8 @@ export class Conversation {
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
     const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
     const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
-    const sent = this.#marked(offered, body);
+    const marked = this.#marked(offered, body);
+    const sent = billing ? { ...marked, system: [...billing, ...objectsOf(marked.system)] } : marked;
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
     if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));

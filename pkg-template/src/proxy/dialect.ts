@@ -11,6 +11,8 @@ export interface Asked {
   readonly messages: readonly object[];
   /** Instructions that the log has beside messages. */
   readonly system?: unknown;
+  /** Blocks that stand before `system` and are no part of the prompt for the provider. */
+  readonly billing?: readonly object[];
   /** Instructions that stand before the messages and are sent as they are. */
   readonly before?: string;
   /** How many of the messages stand before the dialogue, and are sent as they are, too. */

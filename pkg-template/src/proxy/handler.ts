@@ -197,7 +197,9 @@ class Handling {
     // While the body comes.
     const call: Call = {
       ...passage,
-      credential: this.#secretOf().then((secret) => credentialOf(request.headers, route.target, secret)),
+      credential: this.#secretOf().then((secret) =>
+        credentialOf(request.headers, route.target, secret, this.#options.single_user),
+      ),
     };
     void call.credential.catch(() => undefined);
     const read = await readUpTo(request.body, this.#options.limits.max_body_bytes).catch(() => undefined);

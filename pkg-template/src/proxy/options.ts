@@ -5,7 +5,7 @@ import type { Debug } from "../telemetry/debug.js";
 import { OFFICIAL } from "./routes.js";
 import type { ProxyHooks } from "./hook-types.js";
 import type { SessionStore } from "../storage/storage-types.js";
-import type { ProxyProvider, Upstreams } from "./routes.js";
+import type { ProxyProvider, ProxyUpstream, Upstreams } from "./routes.js";
 
 /** How a proxy is made. */
 export interface ProxyOptions {
@@ -13,9 +13,10 @@ export interface ProxyOptions {
   readonly budget_tokens: number;
   /**
    * Where the providers are: addresses that stand in place of their own, such as `https://openrouter.ai/api`. The path of a request is
-   * put behind it. Default: the providers' own.
+   * put behind it, behind `chatgpt` without its `/v1`: there go the calls of a Codex that is logged in with ChatGPT. Default: the
+   * providers' own.
    */
-  readonly upstreams?: { readonly [P in ProxyProvider]?: string };
+  readonly upstreams?: { readonly [P in ProxyUpstream]?: string };
   /** As of adapters: how deep a cut is, and above 0 also when one is made that the budget does not force. From 0 to 1. Default: 0. */
   readonly thrift?: number;
   /** As of adapters: what repeating a prompt costs. Default: by the API and the name of the model. */
@@ -43,6 +44,11 @@ export interface ProxyOptions {
    * environment variable, nothing is served.
    */
   readonly token: string | false;
+  /**
+   * Whether all requests are one user's. Then a conversation goes on when its key is another, as logins renew theirs every hour or so;
+   * else what one key has said stays with that key. Default: false.
+   */
+  readonly single_user?: boolean;
   /** Origins of pages that may ask, as of `gateway`. Default: none. */
   readonly origins?: readonly string[];
   /** Names that a request may have as its host, without the port. Default: any with a token; without one, those of this machine. */
@@ -95,7 +101,7 @@ export interface ProxyLogEntry {
 
 /** Options that were checked. */
 export interface CheckedOptions
-  extends Required<Pick<ProxyOptions, "budget_tokens" | "thrift" | "mask" | "max_rounds">> {
+  extends Required<Pick<ProxyOptions, "budget_tokens" | "thrift" | "mask" | "max_rounds" | "single_user">> {
   readonly upstreams: Upstreams;
   readonly prices: ProxyOptions["prices"];
   readonly limits: Required<ProxyLimits>;
@@ -120,6 +126,7 @@ const NAMES = [
   "store",
   "forward",
   "token",
+  "single_user",
   "origins",
   "hosts",
   "fetch",
@@ -148,6 +155,7 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
     thrift = 0,
     prices,
     mask = false,
+    single_user = false,
     max_rounds = 8,
     limits = {},
     hosts,
@@ -169,6 +177,7 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (typeof thrift !== "number" || !(thrift >= 0 && thrift <= 1)) refuse("/thrift", "a number from 0 to 1");
   if (prices !== undefined && !PRICES.includes(prices)) refuse("/prices", `one of ${PRICES.join(", ")}`);
   if (typeof mask !== "boolean") refuse("/mask", "true or false");
+  if (typeof single_user !== "boolean") refuse("/single_user", "true or false");
   for (const [name, value] of [
     ["/fetch", send],
     ["/on_request", on_request ?? send],
@@ -203,6 +212,7 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
     thrift,
     prices,
     mask,
+    single_user,
     max_rounds,
     limits: bounds,
     hosts: hosts?.map((host) => host.toLowerCase()),
@@ -255,7 +265,7 @@ function whole(value: unknown, path: string, least: number, most: number): void 
 function addresses(given: NonNullable<ProxyOptions["upstreams"]>): Upstreams {
   unknown(Object.keys(given), Object.keys(OFFICIAL), "/upstreams");
   const read = ([name, official]: [string, string]): [string, URL] => {
-    const address = given[name as ProxyProvider] ?? official;
+    const address = given[name as ProxyUpstream] ?? official;
     const path = `/upstreams/${name}`;
     if (typeof address !== "string" || !URL.canParse(address))
       refuse(path, "an address", "such as https://api.openai.com");

@@ -2,8 +2,10 @@
 
 /** Providers whose languages are known. */
 export type ProxyProvider = "openai" | "anthropic" | "gemini";
+/** What stands behind the proxy: the providers, and `chatgpt`, where OpenAI takes the calls that a plan of ChatGPT pays for. */
+export type ProxyUpstream = ProxyProvider | "chatgpt";
 /** The addresses that stand behind the proxy. */
-export type Upstreams = Readonly<Record<ProxyProvider, URL>>;
+export type Upstreams = Readonly<Record<ProxyUpstream, URL>>;
 /** Calls whose conversation is read. */
 export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count" | "gemini";
 
@@ -18,11 +20,14 @@ export interface Route {
 }
 
 /** The providers' own addresses. */
-export const OFFICIAL: Readonly<Record<ProxyProvider, string>> = {
+export const OFFICIAL: Readonly<Record<ProxyUpstream, string>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
+  chatgpt: "https://chatgpt.com/backend-api/codex",
 };
+/** Codex sends it when its user has logged in with ChatGPT. api.openai.com refuses the token of such a login (401, missing scopes). */
+const CHATGPT_HEADER = "chatgpt-account-id";
 
 const APIS: Readonly<Record<string, ProxyApi>> = {
   "/v1/chat/completions": "openai-chat",
@@ -40,9 +45,12 @@ export function routeOf(method: string, url: URL, headers: Headers, upstreams: U
   const { pathname, search } = url;
   if (!isPlain(pathname)) return undefined;
   const provider = providerOf(pathname, headers);
-  const base = upstreams[provider];
+  const isPlan = provider === "openai" && headers.has(CHATGPT_HEADER);
+  const base = upstreams[isPlan ? "chatgpt" : provider];
   const target = new URL(base);
-  target.pathname = `${base.pathname.replace(/\/$/, "")}${pathname}`;
+  // There the paths have no version.
+  const path = isPlan ? pathname.replace(/^\/v1(?=\/)/, "") : pathname;
+  target.pathname = `${base.pathname.replace(/\/$/, "")}${path}`;
   target.search = search;
   if (method !== "POST") return { provider, target };
   const [, model, how] = GENERATE.exec(pathname) ?? [];

@@ -25,15 +25,21 @@ const CREDENTIALS = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 const KEYS = ["key", "access_token"];
 
 /**
- * Names the credential of a request: what is of another key or address never meets. `secret` is made anew by each process, so that nobody
- * can try keys against a name. It takes time, for which nothing of the body is needed.
+ * Names the credential of a request: what is of another address never meets, nor what is of another key, but where all keys are one
+ * user's. `secret` is made anew by each process, so that nobody can try keys against a name. It takes time, for which nothing of the
+ * body is needed.
  */
-export async function credentialOf(headers: Headers, { searchParams, origin }: URL, secret: string): Promise<string> {
-  const credentials = [
+export async function credentialOf(
+  headers: Headers,
+  { searchParams, origin }: URL,
+  secret: string,
+  isOneUser: boolean,
+): Promise<string> {
+  const keys = [
     ...CREDENTIALS.map((name) => headers.get(name) ?? ""),
     ...KEYS.map((name) => searchParams.get(name) ?? ""),
-    origin,
   ];
+  const credentials = [...(isOneUser ? [] : keys), origin];
   return sha256(utf8(JSON.stringify([secret, credentials])));
 }
 
