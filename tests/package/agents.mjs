@@ -34,13 +34,13 @@ async function filesOf(folder, end) {
 export const AGENTS = {
   "claude-code": {
     package: "@anthropic-ai/claude-code",
-    room: 21_500,
+    room: 12_500,
     file: "@anthropic-ai/claude-code-linux-x64/claude",
     format: "anthropic",
     flag: "--anthropic",
     ask: (task) => ["-p", task, "--allowedTools", "Bash,mcp__contextweaver"],
     resume: (task) => ["-c", "-p", task, "--allowedTools", "Bash,mcp__contextweaver"],
-    env: { ANTHROPIC_API_KEY: KEY, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
+    env: { ANTHROPIC_API_KEY: KEY, ENABLE_TOOL_SEARCH: "true", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1", DISABLE_AUTOUPDATER: "1" },
     direct: (address) => ({ env: { ANTHROPIC_BASE_URL: address } }),
     shell: (command) => ({ name: "Bash", input: { command, description: "reads it" } }),
     helper: (prompt) => ({ name: "Agent", input: { description: "a part of it", prompt, subagent_type: "general-purpose" } }),
@@ -135,12 +135,58 @@ export const AGENTS = {
   },
 };
 
+const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+/** A token as a login of ChatGPT has it, in whose name nothing is signed. */
+const TOKEN = [{ alg: "none" }, { exp: 4_102_444_800, "https://api.openai.com/auth": { chatgpt_plan_type: "plus", chatgpt_account_id: "acct_1" } }, KEY]
+  .map(part)
+  .join(".");
+
+/** The same agents with a login in place of a key. `files` are those that it has left, `serves` what is asked beside the model. */
+export const LOGINS = {
+  "codex, logged in": {
+    ...AGENTS.codex,
+    flag: "--chatgpt",
+    // The login pays, though there is a key.
+    env: { OPENAI_API_KEY: "another-purse" },
+    files: {
+      ".codex/auth.json": {
+        auth_mode: "chatgpt",
+        OPENAI_API_KEY: null,
+        tokens: { id_token: TOKEN, access_token: TOKEN, refresh_token: KEY, account_id: "acct_1" },
+        last_refresh: new Date().toISOString(),
+      },
+    },
+    direct: (address) => ({
+      args: ['name="x"', `base_url="${address}/v1"`, 'wire_api="responses"', "requires_openai_auth=true"]
+        .map((setting) => `model_providers.x.${setting}`)
+        .concat('model_provider="x"')
+        .flatMap((setting) => ["-c", setting]),
+    }),
+    base: (address) => `${address}/v1`,
+    isPaid: ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`,
+  },
+  "gemini-cli, logged in": {
+    ...AGENTS["gemini-cli"],
+    flag: "--code-assist",
+    settings: [".gemini/settings.json", { security: { auth: { selectedType: "oauth-personal" } } }],
+    env: { GOOGLE_GENAI_USE_GCA: "true", GOOGLE_CLOUD_ACCESS_TOKEN: KEY, GEMINI_CLI_TRUST_WORKSPACE: "true" },
+    direct: (address) => ({ env: { CODE_ASSIST_ENDPOINT: address } }),
+    serves: ({ url }) => {
+      const [, method] = /^\/v1internal:(?!\w*[gG]enerateContent)(\w+)/.exec(url) ?? [];
+      if (method === undefined) return undefined;
+      return Response.json(method === "loadCodeAssist" ? { currentTier: { id: "free-tier" }, cloudaicompanionProject: "a-project" } : {});
+    },
+    isEnveloped: true,
+    isPaid: ({ headers }) => headers.authorization === `Bearer ${KEY}`,
+  },
+};
+
 /**
  * An agent with a home and a project of its own: `program`, `cwd`, `env`, `home`, and the arguments that lead to the provider at `address`
  * without us. Undefined, and the test skipped, where the agent is not installed.
  */
 export async function installed(t, name) {
-  const agent = AGENTS[name];
+  const agent = AGENTS[name] ?? LOGINS[name];
   const program = MODULES && join(MODULES, agent.file);
   const missing = `CONTEXTWEAVER_TEST_AGENTS names no folder with ${agent.package} (npm install --ignore-scripts ${agent.package})`;
   if (!has(t, program && existsSync(program), { missing, optional: true })) return undefined;
@@ -148,9 +194,9 @@ export async function installed(t, name) {
   const cwd = join(home, "project");
   await mkdir(join(home, ".codex"), { recursive: true });
   await mkdir(cwd, { recursive: true });
-  if (agent.settings) {
-    await mkdir(join(home, agent.settings[0], ".."), { recursive: true });
-    await writeFile(join(home, agent.settings[0]), JSON.stringify(agent.settings[1]));
+  for (const [path, value] of [...Object.entries(agent.files ?? {}), ...(agent.settings ? [agent.settings] : [])]) {
+    await mkdir(join(home, path, ".."), { recursive: true });
+    await writeFile(join(home, path), JSON.stringify(value));
   }
   return { ...agent, program, home, cwd, env: { HOME: home, PWD: cwd, CODEX_HOME: join(home, ".codex"), ...agent.env } };
 }

@@ -48,7 +48,11 @@ test("contextweaver proxy: the official SDKs of three providers, streams, counts
   assert.deepEqual([stats.requests, stats.whole, stats.passed, stats.conversations], [5, 5, 0, 4]);
   const { code, stdout, stderr } = await stop();
   assert.equal(code, 0);
-  for (const line of [`export ANTHROPIC_BASE_URL=${address}\n`, `export OPENAI_BASE_URL=${address}/v1\n`, `export GOOGLE_GEMINI_BASE_URL=${address}\n`])
+  for (const line of [
+    `export ANTHROPIC_BASE_URL=${address}\n`,
+    `export OPENAI_BASE_URL=${address}/v1\n`,
+    `export GOOGLE_GEMINI_BASE_URL=${address} CODE_ASSIST_ENDPOINT=${address}\n`,
+  ])
     assert.ok(stdout.includes(line), stdout);
   assert.match(
     stderr,

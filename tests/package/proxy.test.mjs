@@ -4,6 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { RUN_INSTRUCTIONS, RUN_STEPS, RUN_TOOLS, TASK, longRun, partOf, textsOf, withinBudget } from "./agent-session.mjs";
+import { inEnvelope, outOfEnvelope } from "./code-assist.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 import { WAYS, agentOf } from "./proxy-agents.mjs";
@@ -21,8 +22,9 @@ const withoutMarks = (value) => JSON.stringify(value, (key, one) => (key === "ca
 const tools = RUN_TOOLS.map((tool) => ({ ...tool, run: ({ part }) => partOf(part) }));
 
 /** A proxy before a provider that says what `next` says, and what became of each request. */
-function before(next, options, how) {
-  const provider = scriptedProvider(next, how);
+function before(next, options, isEnveloped) {
+  const scripted = scriptedProvider(next);
+  const provider = isEnveloped ? { ...scripted, answer: outOfEnvelope(scripted.answer) } : scripted;
   const statuses = [];
   const log = [];
   const handler = proxy({ budget_tokens: BUDGET, token: false, fetch: provider.answer, on_request: (entry) => log.push(entry), ...options });
@@ -61,16 +63,17 @@ function readingModel() {
   };
 }
 
-for (const [api, isStream] of WAYS) {
-  const way = `${api}, ${isStream ? "streaming" : "whole"}`;
+for (const [api, isStream, isEnveloped] of [...WAYS, ["contents", false, true], ["contents", true, true]]) {
+  const way = `${api}${isEnveloped ? " of Code Assist" : ""}, ${isStream ? "streaming" : "whole"}`;
+  const agentBy = ({ fetch, ...options }) => agentOf(api, isStream, { fetch: isEnveloped ? inEnvelope(fetch) : fetch, ...options });
 
   test(`Proxy, ${way}: below the budget the provider gets byte for byte what the SDK sends`, async () => {
     const play = async (fetch) => {
       const script = longRun();
       let step = 0;
-      const provider = before(() => (++step < 9 ? { ...script(), thinking: "so" } : { text: "done" }), { budget_tokens: 200_000 });
+      const provider = before(() => (++step < 9 ? { ...script(), thinking: "so" } : { text: "done" }), { budget_tokens: 200_000 }, isEnveloped);
       const events = [];
-      const agent = agentOf(api, isStream, {
+      const agent = agentBy({
         fetch: fetch ? provider.answer : provider.fetch,
         tools,
         instructions: RUN_INSTRUCTIONS,
@@ -103,9 +106,9 @@ for (const [api, isStream] of WAYS) {
 
   test(`Proxy, ${way}: above the budget the prompt keeps to it, stays from call to call, and the model reads what left`, async () => {
     const model = readingModel();
-    const { sent, fetch, statuses, handler } = before(model.next);
+    const { sent, fetch, statuses, handler } = before(model.next, {}, isEnveloped);
     const answers = [];
-    const agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS, onAnswer: (answer) => answers.push(answer) });
+    const agent = agentBy({ fetch, tools, instructions: RUN_INSTRUCTIONS, onAnswer: (answer) => answers.push(answer) });
     assert.match(await agent.ask(TASK), /settle_31_7/);
     assert.equal(answers.length, RUN_STEPS);
     assert.equal(model.read.length, 6);
@@ -155,7 +158,7 @@ for (const [api, isStream] of WAYS) {
       if (event === "gone") return (gone.abort(), { text: "for nobody" });
       return script();
     };
-    const { sent, fetch: ask, statuses, handler } = before(next);
+    const { sent, fetch: ask, statuses, handler } = before(next, {}, isEnveloped);
     // As the fetch of a runtime has it, nothing is read by who has gone.
     const fetch = async (request) => {
       const response = await ask(request);
@@ -163,15 +166,15 @@ for (const [api, isStream] of WAYS) {
       await response.body.cancel();
       throw gone.signal.reason;
     };
-    let agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS });
+    let agent = agentBy({ fetch, tools, instructions: RUN_INSTRUCTIONS });
     const failures = [];
     let answer;
     while (answer === undefined) {
       const signal = failures.length === 1 ? gone.signal : undefined;
       answer = await agent.ask(sent.length === 0 ? TASK : undefined, signal).catch((error) => void failures.push(error));
+      if (failures.length > 2) throw failures.at(-1);
       // A process that comes back has what it recorded.
-      if (failures.length === 2)
-        agent = agentOf(api, isStream, { fetch, tools, instructions: RUN_INSTRUCTIONS, history: JSON.parse(JSON.stringify(agent.history)) });
+      if (failures.length === 2) agent = agentBy({ fetch, tools, instructions: RUN_INSTRUCTIONS, history: JSON.parse(JSON.stringify(agent.history)) });
     }
     assert.match(answer, /settle_31_7/);
     assert.equal(failures.length, 2, `${failures}`);
@@ -186,6 +189,43 @@ for (const [api, isStream] of WAYS) {
     handler.free();
   });
 }
+
+test("Code Assist: what stands around a request stays as it was written, and what cannot be read passes", async () => {
+  const sent = [];
+  const response = { candidates: [{ content: { role: "model", parts: [{ text: "Noted." }] }, finishReason: "STOP" }] };
+  const fetch = async (request) => (sent.push([request.url, await request.text()]), Response.json({ response, traceId: "t" }));
+  const handler = proxy({ budget_tokens: 3_000, token: false, fetch });
+  const ask = async (text, how = "generateContent") => {
+    const answer = await handler(
+      new Request(`http://localhost/v1internal:${how}`, { method: "POST", headers: { authorization: "Bearer ya29.x" }, body: text }),
+    );
+    return [answer.headers.get("x-contextweaver"), sent.at(-1), await answer.json()];
+  };
+  const contents = Array.from({ length: 8 }, (_, turn) => [
+    { role: "user", parts: [{ text: Array.from({ length: 150 }, (_, at) => `w${turn}x${at * 7919}`).join(" ") }] },
+    { role: "model", parts: [{ text: "Noted." }] },
+  ]).flat();
+  const request = (list) => JSON.stringify({ contents: [...list, { role: "user", parts: [{ text: "And now?" }] }], generationConfig: { seed: 7 } });
+  const around = (text) => `{ "model":"gemini-2.5-pro" , "n": 1.0,"request" : ${text},"project":"p" }\n`;
+  const [whole, [address, bytes]] = await ask(around(request([])));
+  assert.match(whole, /^whole/);
+  assert.deepEqual([address, bytes], ["https://cloudcode-pa.googleapis.com/v1internal:generateContent", around(request([]))]);
+  const [status, [, text], answered] = await ask(around(request(contents)));
+  assert.match(status, /^shortened/);
+  const [, inside] = /^\{ "model":"gemini-2\.5-pro" , "n": 1\.0,"request" : (\{.*\}),"project":"p" \}\n$/s.exec(text);
+  const { contents: kept, generationConfig, tools: offered } = JSON.parse(inside);
+  assert.ok(kept.length < contents.length && generationConfig.seed === 7);
+  assert.deepEqual(offered, [{ functionDeclarations: offered[0].functionDeclarations }]);
+  assert.deepEqual([answered.traceId, answered.response.candidates[0].content.parts], ["t", [{ text: "Noted." }]]);
+  for (const odd of [`{"model":"m"}`, `{"request":[]}`, `{"request":{"contents":"x"}}`, around(request(contents)).replace("}\n", `,"request":{}}`)]) {
+    const [passed, [, same]] = await ask(odd);
+    assert.match(passed, /^bypassed; reason=unread/, odd);
+    assert.equal(same, odd);
+  }
+  assert.match((await ask(around(request(contents)), "streamGenerateContent"))[0], /^passed/, "a list that is never whole");
+  assert.match((await ask("{}", "loadCodeAssist"))[0], /^passed/);
+  handler.free();
+});
 
 test("Gemini: tools are added to functions by either spelling, and not beside tools of Google's alone", async () => {
   const words = (turn) => Array.from({ length: 150 }, (_, at) => `w${turn}x${at * 7919}`).join(" ");

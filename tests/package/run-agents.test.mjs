@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import test from "node:test";
-import { AGENTS, KEY, installed } from "./agents.mjs";
+import { AGENTS, KEY, LOGINS, installed } from "./agents.mjs";
 import { bareMessage } from "./bare-message.mjs";
+import { outOfEnvelope } from "./code-assist.mjs";
 import { until } from "./harness.mjs";
 import { listening } from "./proxy-listening.mjs";
 import { PROGRAM } from "./proxy-program.mjs";
@@ -94,10 +95,18 @@ async function session(t, name, isThrough) {
   const agent = await installed(t, name);
   if (!agent) return undefined;
   const { state, next } = model(agent);
-  const { address } = await listening(t, next);
+  const { address, sent } = await listening(t, next, agent.serves, agent.isEnveloped ? outOfEnvelope : undefined);
   const begin = (args) => {
     if (isThrough) {
-      const options = ["--budget", String(agent.room + ROOM), "--store", join(agent.home, "prompts"), "--verbose", agent.flag, address];
+      const options = [
+        "--budget",
+        String(agent.room + ROOM),
+        "--store",
+        join(agent.home, "prompts"),
+        "--verbose",
+        agent.flag,
+        agent.base?.(address) ?? address,
+      ];
       return started(agent, process.execPath, [PROGRAM, "run", ...options, "--", agent.program, ...args]);
     }
     const { env = {}, args: more = [] } = agent.direct(address);
@@ -119,6 +128,7 @@ async function session(t, name, isThrough) {
   const ended = await begin(agent.resume("Go on with the rest.")).ended;
   assert.equal(ended.code, 0, ended.stderr);
   assert.match(ended.stdout, /All done\./);
+  if (agent.isPaid) assert.ok(sent.every(agent.isPaid), "who pays");
   return {
     agent,
     asked: state.asked,
@@ -164,7 +174,7 @@ function promptOf({ format }, { messages, input, contents, system, systemInstruc
   return { complaint, list: prompt.messages.map(bareMessage) };
 }
 
-for (const name of Object.keys(AGENTS)) {
+for (const name of [...Object.keys(AGENTS), ...Object.keys(LOGINS)]) {
   test(`contextweaver run: ${name} plays a whole session, and records what it records without`, { timeout: 400_000 }, async (t) => {
     const [without, through] = [await session(t, name, false), await session(t, name, true)];
     if (!without || !through) return;

@@ -1,6 +1,6 @@
 // How known agents are told where the proxy is.
 import { spawnSync } from "node:child_process";
-import type { ProxyProvider } from "../proxy.js";
+import type { ProxyUpstream } from "../proxy.js";
 import { pastProxy } from "./env-proxy.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -18,6 +18,7 @@ export const VARIABLES = {
   OPENAI_API_BASE: { provider: "openai", path: "/v1" },
   ANTHROPIC_BASE_URL: { provider: "anthropic", path: "" },
   GOOGLE_GEMINI_BASE_URL: { provider: "gemini", path: "" },
+  CODE_ASSIST_ENDPOINT: { provider: "code_assist", path: "" },
 } as const;
 
 /** Milliseconds that Codex has to say whether it is logged in. */
@@ -53,7 +54,7 @@ function isLoggedIn(program: string): boolean {
  * The providers whose addresses an agent would take from the environment: those stand behind the proxy then. Codex takes none, and a
  * login of its user must not reach another host by a variable that it does not read.
  */
-export function upstreamsOf(program: string, env: Env): Readonly<Partial<Record<ProxyProvider, string>>> {
+export function upstreamsOf(program: string, env: Env): Readonly<Partial<Record<ProxyUpstream, string>>> {
   if (nameOf(program) === "codex") return {};
   const named = Object.entries(VARIABLES).flatMap(([variable, { provider, path }]) => {
     const address = env[variable]?.replace(/\/+$/, "");
@@ -102,7 +103,7 @@ export function linesFor(address: string, env: Env): string {
     ["Codex, logged in", codexLine(address, false)],
     ["Codex, with OPENAI_API_KEY", codexLine(address, true)],
     ["OpenCode", `export OPENCODE_CONFIG_CONTENT='${openCodeConfig(address)}'`],
-    ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address}`],
+    ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address} CODE_ASSIST_ENDPOINT=${address}`],
     ...(past ? [["All of them", `export NO_PROXY='${past.NO_PROXY}'`]] : []),
   ] as const;
   return rows.map(([agent, line]) => `  ${agent.padEnd(32)}${line}\n`).join("");

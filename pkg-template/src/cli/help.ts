@@ -180,7 +180,7 @@ Lists of tools are as for route.
   --budget <tokens>      most tokens of a call of a model (default: 60000)
   --thrift <share>       0 cuts when it must, 1 saves what it can (default: 0)
   --openai <address>     in place of https://api.openai.com; --anthropic,
-                         --gemini and --chatgpt the same
+                         --gemini, --chatgpt and --code-assist the same
   --mask                 mask secrets in prompts that are made shorter
   --store <path>         keep conversations, with what was said in them: a .db
                          file, or a folder. Without it they end with the proxy
@@ -197,11 +197,11 @@ Lists of tools are as for route.
   contextweaver run --budget 40000 --verbose -- claude -p "Fix the build"
   contextweaver run --store ~/.contextweaver -- claude -c
 
-Options are those of proxy, before --: --budget, --thrift, --openai,
---chatgpt, --anthropic, --gemini, --mask, --store and --verbose. With the same
---store an agent that is resumed goes on with the prompt that it had. Where
-OPENAI_BASE_URL, ANTHROPIC_BASE_URL or GOOGLE_GEMINI_BASE_URL is set, that
-stands behind it; Codex takes its login, or OPENAI_API_KEY without one.
+Options are those of proxy, before --, but for --port, --host and --token. With
+the same --store an agent that is resumed goes on with the prompt that it had.
+Where OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL or
+CODE_ASSIST_ENDPOINT is set, that stands behind it. Codex pays with its login, or
+with OPENAI_API_KEY where it has none.
 `,
   install: `an agent sees large results of tools shortened
 

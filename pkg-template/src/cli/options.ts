@@ -74,6 +74,7 @@ const OPTIONS = {
   anthropic: { type: "string" },
   gemini: { type: "string" },
   chatgpt: { type: "string" },
+  "code-assist": { type: "string" },
   mask: { type: "boolean" },
   verbose: { type: "boolean" },
   yes: { type: "boolean", short: "y" },
@@ -103,8 +104,8 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   serve: "store port host token idle-days",
   gateway:
     "config mode store http result-tokens login-port port host token inspect page page-port from kind dry-run force json",
-  proxy: "budget thrift openai chatgpt anthropic gemini mask store verbose port host token",
-  run: "budget thrift openai chatgpt anthropic gemini mask store verbose",
+  proxy: "budget thrift openai chatgpt anthropic gemini code-assist mask store verbose port host token",
+  run: "budget thrift openai chatgpt anthropic gemini code-assist mask store verbose",
   install: "yes result-tokens mask",
   uninstall: "yes",
   hook: "store result-tokens mask",

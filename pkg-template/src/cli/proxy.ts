@@ -51,9 +51,10 @@ export async function started(
   useEnvironmentProxy();
   const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
   const named = Object.fromEntries(
-    (["openai", "chatgpt", "anthropic", "gemini"] as const).flatMap((name) =>
-      values[name] === undefined ? [] : [[name, values[name] as string]],
-    ),
+    (["openai", "chatgpt", "anthropic", "gemini", "code_assist"] as const).flatMap((name) => {
+      const address = values[name.replace("_", "-")] as string | undefined;
+      return address === undefined ? [] : [[name, address]];
+    }),
   );
   const thrift = share(values, "thrift");
   const path = values["store"] as string | undefined;

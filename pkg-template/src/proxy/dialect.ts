@@ -89,6 +89,8 @@ export interface Dialect {
   readonly format: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
   /** The member with the conversation. */
   readonly field: "messages" | "input" | "contents";
+  /** The member of a body that is the request. Default: the body is. */
+  readonly within?: string;
   /** Reads a request; a text says why it cannot be changed. */
   read(body: Fields): Asked | string;
   /** Writes the definition of a tool. */

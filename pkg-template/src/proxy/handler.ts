@@ -5,10 +5,12 @@ import { ANTHROPIC } from "./anthropic-dialect.js";
 import { bodyOf, objectOf, readUpTo } from "./bodies.js";
 import type { ReadBody } from "./bodies.js";
 import { CHAT } from "./chat-dialect.js";
+import { CODE_ASSIST } from "./code-assist-dialect.js";
 import { Conversations } from "./conversations.js";
 import type { Place } from "./conversations.js";
 import { Unchangeable } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
+import { objectsOf } from "./dialect.js";
 import type { Dialect } from "./dialect.js";
 import { Exchange, modelOf } from "./exchange.js";
 import { GEMINI } from "./gemini-dialect.js";
@@ -45,6 +47,7 @@ const DIALECTS: Readonly<Partial<Record<ProxyApi, Dialect>>> = {
   anthropic: ANTHROPIC,
   "anthropic-count": ANTHROPIC,
   gemini: GEMINI,
+  "code-assist": CODE_ASSIST,
 };
 /** Counts what a call would send. */
 const COUNT: ProxyApi = "anthropic-count";
@@ -155,7 +158,7 @@ class Handling {
   #callsOf({ headers }: Request, { provider, target, api, model }: Route): ModelCalls {
     const about = {
       provider,
-      operation: api === "gemini" ? ("generate_content" as const) : ("chat" as const),
+      operation: provider === "gemini" ? ("generate_content" as const) : ("chat" as const),
       ...(model !== undefined && { model: model.slice(0, 100) }),
       server: { address: target.hostname, port: Number(target.port || (target.protocol === "http:" ? 80 : 443)) },
       trace: traceContextIn(
@@ -238,18 +241,20 @@ class Handling {
   ): Promise<Place | string> {
     const said = objectOf(bytes);
     if (said) calls.named(modelOf(said.body));
-    const asked = said && dialect.read(said.body);
+    const [bare] = said ? objectsOf([dialect.within === undefined ? said.body : said.body[dialect.within]]) : [];
+    const asked = bare && dialect.read(bare);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
-    const body = route.model === undefined ? said.body : { ...said.body, model: route.model };
-    const group = await groupOf(await credential, request.headers, said.body, dialect.format);
-    const members = new JsonMembers(said.text, dialect.field);
+    const model = route.model ?? said.body["model"];
+    const body = model === undefined ? bare : { ...bare, model };
+    const group = await groupOf(await credential, request.headers, bare, dialect.format);
+    const members = new JsonMembers(said.text, dialect.field, dialect.within);
     const prints = printsOf(
       asked.messages,
       members.elements,
       nearestPrints(this.#conversations.prints(group), members.elements),
     );
-    return { group, dialect, asked: { text: said.text, members, body, asked, prints, head: headOf(said.body) } };
+    return { group, dialect, asked: { text: said.text, members, body, asked, prints, head: headOf(bare) } };
   }
 
   /** The secret is of the process; where what it tells apart outlives that, it is the token, or one of the store. */

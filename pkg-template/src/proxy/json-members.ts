@@ -1,30 +1,33 @@
 // The members of a JSON object as they were written, so that one is replaced and every other byte stays.
-import { entriesAt, skipped, valueAt } from "../boundary/json-places.js";
+import { entriesAt, skipped } from "../boundary/json-places.js";
 import type { JsonSpan } from "../boundary/json-places.js";
 
 /** An object as it was written. It is gone through once. */
 export class JsonMembers {
+  /** All of what was written, with what stands around the object. */
   readonly #text: string;
   readonly #list: string;
   /** Undefined where a name is there twice. */
   readonly #spans: ReadonlyMap<string, JsonSpan> | undefined;
+  /** Where the object ends: behind its brace. */
+  readonly #end: number;
   #elements: readonly string[] | undefined;
 
-  /** `text` is JSON that was parsed before, `list` names a member whose elements are asked for. */
-  constructor(text: string, list: string) {
+  /**
+   * `text` is JSON that was parsed before, `list` names a member whose elements are asked for. `within` names the member that is the
+   * object, where it is not all of the text.
+   */
+  constructor(text: string, list: string, within?: string) {
     [this.#text, this.#list] = [text, list];
-    this.#spans = this.#found();
+    const start = skipped(text, 0);
+    const around = within === undefined ? undefined : spansOf(text, start);
+    const object = within === undefined ? { start, end: text.lastIndexOf("}") + 1 } : around?.get(within);
+    this.#end = object?.end ?? 0;
+    this.#spans = object && this.#found(object.start);
   }
 
-  #found(): ReadonlyMap<string, JsonSpan> | undefined {
-    const spans = new Map<string, JsonSpan>();
-    const endOf = (name: string, start: number): number | undefined =>
-      name === this.#list ? this.#listEnd(start) : undefined;
-    for (const { name = "", value } of entriesAt(this.#text, valueAt(this.#text, 0).start, endOf)) {
-      if (spans.has(name)) return undefined;
-      spans.set(name, value);
-    }
-    return spans;
+  #found(start: number): ReadonlyMap<string, JsonSpan> | undefined {
+    return spansOf(this.#text, start, (name, at) => (name === this.#list ? this.#listEnd(at) : undefined));
   }
 
   /** Takes the elements of a list, and says where it ends. */
@@ -67,11 +70,25 @@ export class JsonMembers {
       out += text.slice(at, start) + json;
       at = end;
     }
-    const close = text.lastIndexOf("}");
+    const close = this.#end - 1;
     const added = [...members]
       .filter(([name]) => !spans.has(name))
       .map(([name, json]) => `${JSON.stringify(name)}:${json}`);
     const comma = spans.size > 0 && added.length > 0 ? "," : "";
     return `${out}${text.slice(at, close)}${comma}${added.join(",")}${text.slice(close)}`;
   }
+}
+
+/** Finds the members of an object; undefined where a name is there twice. */
+function spansOf(
+  text: string,
+  start: number,
+  endOf?: (name: string, start: number) => number | undefined,
+): ReadonlyMap<string, JsonSpan> | undefined {
+  const spans = new Map<string, JsonSpan>();
+  for (const { name = "", value } of entriesAt(text, start, endOf)) {
+    if (spans.has(name)) return undefined;
+    spans.set(name, value);
+  }
+  return spans;
 }

@@ -2,12 +2,15 @@
 
 /** Providers whose languages are known. */
 export type ProxyProvider = "openai" | "anthropic" | "gemini";
-/** What stands behind the proxy: the providers, and `chatgpt`, where OpenAI takes the calls that a plan of ChatGPT pays for. */
-export type ProxyUpstream = ProxyProvider | "chatgpt";
+/**
+ * What stands behind the proxy: the providers, and where they take the calls of logins: `chatgpt` those that a plan of ChatGPT pays for,
+ * `code_assist` those of a Gemini CLI that is logged in with Google.
+ */
+export type ProxyUpstream = ProxyProvider | "chatgpt" | "code_assist";
 /** The addresses that stand behind the proxy. */
 export type Upstreams = Readonly<Record<ProxyUpstream, URL>>;
 /** Calls whose conversation is read. */
-export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count" | "gemini";
+export type ProxyApi = "openai-chat" | "openai-responses" | "anthropic" | "anthropic-count" | "gemini" | "code-assist";
 
 /** Where a request goes. */
 export interface Route {
@@ -25,6 +28,7 @@ export const OFFICIAL: Readonly<Record<ProxyUpstream, string>> = {
   anthropic: "https://api.anthropic.com",
   gemini: "https://generativelanguage.googleapis.com",
   chatgpt: "https://chatgpt.com/backend-api/codex",
+  code_assist: "https://cloudcode-pa.googleapis.com",
 };
 /** Codex sends it when its user has logged in with ChatGPT. api.openai.com refuses the token of such a login (401, missing scopes). */
 const CHATGPT_HEADER = "chatgpt-account-id";
@@ -34,9 +38,12 @@ const APIS: Readonly<Record<string, ProxyApi>> = {
   "/v1/responses": "openai-responses",
   "/v1/messages": "anthropic",
   "/v1/messages/count_tokens": "anthropic-count",
+  "/v1internal:generateContent": "code-assist",
+  "/v1internal:streamGenerateContent": "code-assist",
 };
-const GENERATE = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/([^/:]+):(generate|streamGenerate)Content$/;
+const GENERATE = /^\/v1(?:beta|alpha)?\/(?:models|tunedModels)\/([^/:]+):(?:generate|streamGenerate)Content$/;
 const OF_GEMINI = /^\/(?:v1beta|v1alpha|upload\/v1beta)(?:\/|$)|^\/v1\/.*:(?:generate|streamGenerate)Content$/;
+const OF_CODE_ASSIST = /^\/v1internal[:/]/;
 const OF_ANTHROPIC =
   /^\/v1\/(?:messages|complete|skills)(?:\/|$)|^\/api\/(?:event_logging|oauth|claude_cli|claude_code)/;
 
@@ -46,24 +53,18 @@ export function routeOf(method: string, url: URL, headers: Headers, upstreams: U
   if (!isPlain(pathname)) return undefined;
   const provider = providerOf(pathname, headers);
   const isPlan = provider === "openai" && headers.has(CHATGPT_HEADER);
-  const base = upstreams[isPlan ? "chatgpt" : provider];
+  const base = upstreams[isPlan ? "chatgpt" : OF_CODE_ASSIST.test(pathname) ? "code_assist" : provider];
   const target = new URL(base);
   // There the paths have no version.
   const path = isPlan ? pathname.replace(/^\/v1(?=\/)/, "") : pathname;
   target.pathname = `${base.pathname.replace(/\/$/, "")}${path}`;
   target.search = search;
   if (method !== "POST") return { provider, target };
-  const [, model, how] = GENERATE.exec(pathname) ?? [];
-  // Without `alt=sse` a stream is a list that is never whole.
-  if (model !== undefined)
-    return {
-      provider,
-      target,
-      ...((how === "generate" || url.searchParams.get("alt") === "sse") && { api: "gemini" }),
-      model,
-    };
-  const api = APIS[pathname];
-  return { provider, target, ...(api && { api }) };
+  const [, model] = GENERATE.exec(pathname) ?? [];
+  const api = model === undefined ? APIS[pathname] : "gemini";
+  // Without `alt=sse` a stream of Gemini is a list that is never whole.
+  const isList = pathname.endsWith(":streamGenerateContent") && url.searchParams.get("alt") !== "sse";
+  return { provider, target, ...(api && !isList && { api }), ...(model !== undefined && { model }) };
 }
 
 /** Whether no reading of a path leads upwards or out of it. */
@@ -82,7 +83,7 @@ function isPlain(path: string): boolean {
 }
 
 function providerOf(path: string, headers: Headers): ProxyProvider {
-  if (OF_GEMINI.test(path) || headers.has("x-goog-api-key")) return "gemini";
+  if (OF_GEMINI.test(path) || OF_CODE_ASSIST.test(path) || headers.has("x-goog-api-key")) return "gemini";
   if (OF_ANTHROPIC.test(path) || headers.has("anthropic-version")) return "anthropic";
   return "openai";
 }
