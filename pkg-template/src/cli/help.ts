@@ -197,11 +197,12 @@ Lists of tools are as for route.
   contextweaver run --budget 40000 --verbose -- claude -p "Fix the build"
   contextweaver run --store ~/.contextweaver -- claude -c
 
-Options are those of proxy, before --, but for --port, --host and --token. With
-the same --store an agent that is resumed goes on with the prompt that it had.
-Where OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL or
-CODE_ASSIST_ENDPOINT is set, that stands behind it. Codex pays with its login, or
-with OPENAI_API_KEY where it has none.
+Options are those of proxy, before --: --budget, --thrift, --openai, --chatgpt,
+--anthropic, --gemini, --code-assist, --mask, --store and --verbose. With the
+same --store an agent that is resumed goes on with the prompt that it had. Where
+OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GOOGLE_GEMINI_BASE_URL or
+CODE_ASSIST_ENDPOINT is set, that stands behind it. Codex pays with its login,
+or with OPENAI_API_KEY where it has none.
 `,
   install: `an agent sees large results of tools shortened
 
