@@ -92,8 +92,9 @@ export function loader(way, name) {
 }
 
 /**
- * The official SDK of MCP for the program, as one file with the licences of what is in it: `npx contextweaver gateway` works where
- * nothing else is installed. Applications import the SDK that they have.
+ * What the program brings of others, as one file with the licences of what is in it: the official SDK of MCP, so that
+ * `npx contextweaver gateway` works where nothing else is installed (applications import the SDK that they have), and what starts
+ * programs on Windows.
  */
 async function mcpSdk() {
   const sdk = "@modelcontextprotocol";
@@ -101,6 +102,7 @@ async function mcpSdk() {
 export * as server_stdio from "${sdk}/server/stdio";
 export * as client from "${sdk}/client";
 export * as client_stdio from "${sdk}/client/stdio";
+export { default as programs } from "cross-spawn";
 `;
   const { outputFiles, metafile } = await esbuild.build({
     stdin: { contents, resolveDir: npmModules },

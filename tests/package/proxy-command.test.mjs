@@ -267,6 +267,19 @@ test("contextweaver run: Codex pays as it does without a proxy: with its login, 
   assert.deepEqual(await started({ LOGGED_OUT: "1", OPENAI_API_KEY: KEY }), key);
 });
 
+test("contextweaver run: on Windows it starts the scripts that npm installs", async () => {
+  const folder = await temporaryFolder("windows");
+  // What Node says of the system, and a shell that tells what it is asked to run.
+  await writeFile(join(folder, "windows.mjs"), `Object.defineProperty(process, "platform", { value: "win32" });`);
+  await writeFile(join(folder, "cmd.exe"), `#!/bin/sh\nfor one in "$@"; do echo "$one"; done`, { mode: 0o755 });
+  const env = { ...BARE, NODE_OPTIONS: `--import=${join(folder, "windows.mjs")}`, PATH: folder, PATHEXT: ".EXE;.CMD", comspec: join(folder, "cmd.exe") };
+  const { stdout, stderr, code } = await run(process.execPath, [PROGRAM, "run", "--", "codex", "exec", "Fix the build & more"], { check: false, env });
+  assert.equal(code, 0, stderr);
+  const [line, ...before] = stdout.trim().split("\n").reverse();
+  assert.deepEqual(before, ["/c", "/s", "/d"]);
+  assert.match(line, /^"codex \^"-c\^" .*\^"exec\^" \^"Fix\^ the\^ build\^ \^&\^ more\^""$/);
+});
+
 test("contextweaver run: signals reach the agent, and what cannot be started is said", async () => {
   const child = spawn(process.execPath, [
     PROGRAM,

@@ -1,7 +1,7 @@
 // How known agents are told where the proxy is.
-import { spawnSync } from "node:child_process";
 import type { ProxyUpstream } from "../proxy.js";
 import { pastProxy } from "./env-proxy.js";
+import type { Programs } from "./programs.js";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -46,8 +46,8 @@ function openCodeConfig(address: string): string {
 }
 
 /** Whether Codex has a login, which it prefers to a key in the environment. */
-function isLoggedIn(program: string): boolean {
-  return spawnSync(program, ["login", "status"], { stdio: "ignore", timeout: LOGIN_MS }).status === 0;
+function isLoggedIn(program: string, { sync }: Programs): boolean {
+  return sync(program, ["login", "status"], { stdio: "ignore", timeout: LOGIN_MS }).status === 0;
 }
 
 /**
@@ -70,7 +70,7 @@ function nameOf(program: string): string {
 }
 
 /** Says what an agent is started with. */
-export function startOf(program: string, address: string, env: Env): AgentStart {
+export function startOf(program: string, address: string, env: Env, programs: Programs): AgentStart {
   const isKey = (env["OPENAI_API_KEY"] ?? "") !== "";
   const variables = Object.fromEntries(
     Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]),
@@ -83,7 +83,7 @@ export function startOf(program: string, address: string, env: Env): AgentStart 
       ...(env["ENABLE_TOOL_SEARCH"] === undefined && !env["ANTHROPIC_BASE_URL"] && { ENABLE_TOOL_SEARCH: "true" }),
       ...pastProxy(env),
     },
-    args: nameOf(program) === "codex" ? codexArguments(address, isKey && !isLoggedIn(program)) : [],
+    args: nameOf(program) === "codex" ? codexArguments(address, isKey && !isLoggedIn(program, programs)) : [],
   };
 }
 

@@ -1,11 +1,12 @@
 // `contextweaver run -- <agent>`: an agent behind a proxy of its own.
-import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import process from "node:process";
 import { startOf, upstreamsOf } from "./agents.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
+import { programsHere } from "./programs.js";
+import type { Programs } from "./programs.js";
 import { started, summary } from "./proxy.js";
 
 /** A shell adds this to the number of the signal that ended a program. */
@@ -22,8 +23,9 @@ export async function runCommand({ files, values }: CommandLine): Promise<string
     { host: "127.0.0.1", port: 0, token: false },
     upstreamsOf(program, process.env),
   );
-  const start = startOf(program, address, process.env);
-  const end = await ended(program, [...start.args, ...args], { ...process.env, ...start.env });
+  const programs = await programsHere();
+  const start = startOf(program, address, process.env, programs);
+  const end = await ended(programs, program, [...start.args, ...args], { ...process.env, ...start.env });
   const said =
     typeof end === "number"
       ? `contextweaver run: ${summary(proxy.stats())}`
@@ -35,6 +37,7 @@ export async function runCommand({ files, values }: CommandLine): Promise<string
 
 /** Starts a program, hands signals on to it, and waits for its end: its exit code, or why it was not started. */
 function ended(
+  { spawn }: Programs,
   program: string,
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
