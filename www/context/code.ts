@@ -15,10 +15,12 @@ export interface CodeOf {
   readonly file: string;
   /** Whether messages stand below a key, and which. */
   readonly key: string;
+  /** The key with the instructions; empty where they do not stand beside the messages. */
+  readonly system: string;
 }
 
 /** A module for Node that prints the prompt on the screen. */
-export function codeOf({ phase, request, pins, settings, format, file, key }: CodeOf): string {
+export function codeOf({ phase, request, pins, settings, ...read }: CodeOf): string {
   const quoted = (text: string): string => JSON.stringify(text);
   const options = [
     ...(settings.rules ? [] : ["rules: false"]),
@@ -33,7 +35,8 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
     ...(request.header === "" ? [] : [`header: ${quoted(request.header)}`]),
     ...(request.footer === "" ? [] : [`footer: ${quoted(request.footer)}`]),
   ];
-  const { imports, read } = reading(format, file, key);
+  const { format, file } = read;
+  const { imports, lines: reads } = reading(read);
   const names = ["ContextManager", ...imports].sort();
   const isSnapshot = format === "snapshot";
   const made = options.length === 0 ? "" : `{ ${options.join(", ")} }`;
@@ -44,7 +47,7 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
     `const text = readFileSync(${quoted(file)}, "utf8");`,
     ...(isSnapshot
       ? [`const manager = ContextManager.fromJSON(text${made === "" ? "" : `, ${made}`});`]
-      : [`const manager = new ContextManager(${made});`, ...read, "manager.ingestAll(items);"]),
+      : [`const manager = new ContextManager(${made});`, ...reads, "manager.ingestAll(items);"]),
     "const { prompt, stats } = manager.build({",
     ...build.map((line) => `  ${line},`),
     "});",
@@ -54,24 +57,20 @@ export function codeOf({ phase, request, pins, settings, format, file, key }: Co
   return `${lines.join("\n")}\n`;
 }
 
-function reading(
-  format: string,
-  file: string,
-  key: string,
-): { readonly imports: readonly string[]; readonly read: readonly string[] } {
-  if (format === "snapshot") return { imports: [], read: [] };
+function reading({ format, file, key, system }: Pick<CodeOf, "format" | "file" | "key" | "system">): {
+  readonly imports: readonly string[];
+  readonly lines: readonly string[];
+} {
+  if (format === "snapshot") return { imports: [], lines: [] };
   if (format === "session" && key === "" && !file.endsWith(".json"))
-    return { imports: ["loadMcpSessionJsonl"], read: ["const { items } = loadMcpSessionJsonl(text);"] };
-  if (format === "session") return { imports: [], read: [`const items = JSON.parse(text)${key};`] };
-  const hasSystem = (format === "anthropic" || format === "gemini") && key !== "";
-  const system = hasSystem
-    ? ", { system: request.system ?? request.systemInstruction ?? request.system_instruction }"
-    : "";
+    return { imports: ["loadMcpSessionJsonl"], lines: ["const { items } = loadMcpSessionJsonl(text);"] };
+  if (format === "session") return { imports: [], lines: [`const items = JSON.parse(text)${key};`] };
+  const options = system === "" ? "" : `, { system: request.${system} }`;
   return {
     imports: ["messagesToItems"],
-    read: [
+    lines: [
       "const request = JSON.parse(text);",
-      `const { items } = messagesToItems(request${key}, ${JSON.stringify(format)}${system});`,
+      `const { items } = messagesToItems(request${key}, ${JSON.stringify(format)}${options});`,
     ],
   };
 }

@@ -72,6 +72,7 @@ export function Explorer(props: ExplorerProps): JSX.Element {
     format: overview.format,
     file: overview.file,
     key: overview.key,
+    system: overview.system,
   });
   return (
     <div class="explorer">

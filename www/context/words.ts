@@ -120,9 +120,27 @@ function takenText(item: ItemView): string {
   return "It was in the prompt before, and what was sent stays until the next cut.";
 }
 
+type DropText = (item: ItemView, phase: Phase) => string;
+
+/** What is said of each reason. */
+const DROP_TEXTS: Readonly<Record<keyof typeof DROPS, DropText>> = {
+  phase: ({ kind }, phase) =>
+    `No ${kindName(kind)} helps to ${PHASE[phase].task}, so the ${phase} prompt leaves all of them out, whatever its budget.`,
+  budget: budgetText,
+  left: leftText,
+  sensitivity: ({ sensitivity }) =>
+    `It is labelled ${sensitivity}, and the policy lets no model read that. No budget and no pin changes it.`,
+  dedup: () => "Another item says the same, word for word, and saying it twice would waste tokens.",
+  near_repeat: (item) =>
+    `Others in the prompt have all of its lines, so it had to wait until each of them had its turn. ${budgetText(item)}`,
+  kind_limit: () => "The policy limits how many items of this kind a prompt may have.",
+  pair: () =>
+    "The call or the result that it belongs to is not in the prompt, and providers refuse one without the other.",
+};
+
 /** Why an item is in the prompt, or why not, with the figures that decided. */
 export function reasonText(item: ItemView, phase: Phase): string {
-  const { state, reason, stage, kind, tokens, whole } = item;
+  const { state, reason, stage, tokens, whole } = item;
   if (stage === "") return `There is no ${phase} prompt: what must be in it does not fit its budget.`;
   if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
   if (state === "kept") return `It is in the prompt as it is. ${takenText(item)}`;
@@ -132,26 +150,7 @@ export function reasonText(item: ItemView, phase: Phase): string {
     return `Nothing was cut off: it stands in another form (${reason}) that takes its ${count(whole, "token")} as well; the whole stays stored. ${takenText(item)}`;
   if (state === "summarised")
     return `Cut from ${one(whole)} to ${count(tokens ?? 0, "token")}: ${reason}; the whole stays stored. ${takenText(item)}`;
-  switch (reason) {
-    case "phase":
-      return `No ${kindName(kind)} helps to ${PHASE[phase].task}, so the ${phase} prompt leaves all of them out, whatever its budget.`;
-    case "budget":
-      return budgetText(item);
-    case "left":
-      return leftText(item);
-    case "sensitivity":
-      return `It is labelled ${item.sensitivity}, and the policy lets no model read that. No budget and no pin changes it.`;
-    case "dedup":
-      return "Another item says the same, word for word, and saying it twice would waste tokens.";
-    case "near_repeat":
-      return `Others in the prompt have all of its lines, so it had to wait until each of them had its turn. ${budgetText(item)}`;
-    case "kind_limit":
-      return "The policy limits how many items of this kind a prompt may have.";
-    case "pair":
-      return "The call or the result that it belongs to is not in the prompt, and providers refuse one without the other.";
-    default:
-      return `Reason: ${reasonName(reason)}.`;
-  }
+  return (DROP_TEXTS as Readonly<Record<string, DropText>>)[reason]?.(item, phase) ?? `Reason: ${reasonName(reason)}.`;
 }
 
 /** Why a running prompt no longer goes on with the one that it is compared with. */

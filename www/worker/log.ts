@@ -23,6 +23,8 @@ export interface Overview {
   /** Name of the file, and where in it the list stands, as a property is written. */
   readonly file: string;
   readonly key: string;
+  /** The field of the file with the instructions; empty where they do not stand beside the list. */
+  readonly system: string;
   /** What the build is about where there is no query: the beginning of the user's last turn. */
   readonly lastTurn: string;
   readonly items: number;
@@ -199,6 +201,7 @@ function overview(of: Log): Overview {
     format: transcript.format,
     file: safe(name.split(/[\\/ ]/).at(-1) ?? name),
     key: transcript.key ?? "",
+    system: transcript.system ?? "",
     lastTurn: last < 0 ? "" : of.line(last),
     items: items.length,
     largest: items.reduce(

@@ -1,6 +1,6 @@
 // What a transcript is written in, and how it becomes items.
 import { ContextWeaverError, findMessages, loadMcpSessionJsonl, messagesToItems } from "contextweaver/slim";
-import type { ContextItem, FoundMessages, MessageFormat, ReadMessagesOptions } from "contextweaver/slim";
+import type { ContextItem, FoundMessages, MessageFormat } from "contextweaver/slim";
 import { InputError } from "./text.ts";
 
 /** How a transcript may be written. */
@@ -12,6 +12,8 @@ export interface Transcript {
   readonly warnings: readonly string[];
   /** Where the list stands in the file, as a property is written; empty where the file is the list. */
   readonly key?: string;
+  /** The field of the file with the instructions, where they stand beside the list. */
+  readonly system?: string;
   /** JSON text of a snapshot. */
   readonly snapshot?: string;
 }
@@ -45,9 +47,13 @@ export function read(text: string): Transcript {
   if (format === "session")
     return { ...session(asLines(value)), ...(isRecord(value) && Array.isArray(value["items"]) && { key: ".items" }) };
   if (format === "snapshot") return { format, items: [], warnings: [], snapshot: text };
-  const { messages, options, key } = listOf(value, format, found);
+  const { list, system } = found;
+  const messages = Array.isArray(value) ? value : isRecord(value) && list && value[list];
+  if (!Array.isArray(messages)) throw new InputError("there is no list of messages in it, or more than one");
+  const options = isRecord(value) && system ? { system: value[system] } : {};
   const { items, warnings } = messagesToItems(messages, format, options);
-  return { format, items, key, warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`) };
+  const places = { key: list ? `.${list}` : "", ...(system && { system }) };
+  return { format, items, ...places, warnings: warnings.map(({ message, path }) => `${placeOf(path)}: ${message}`) };
 }
 
 /** Makes items of the messages of a recorded session. */
@@ -113,19 +119,6 @@ function withLines(error: ContextWeaverError): Error {
   const rest = (problem_count ?? problems.length) - told.length;
   if (rest > 0) told.push(`and ${rest.toLocaleString("en")} more`);
   return new InputError(told.join("\n"));
-}
-
-/** The messages of a request or a bare list, with the instructions beside them. */
-function listOf(
-  value: unknown,
-  format: MessageFormat,
-  { list, system }: Partial<FoundMessages>,
-): { messages: readonly unknown[]; options: ReadMessagesOptions; key: string } {
-  const record = isRecord(value) ? value : {};
-  const messages = Array.isArray(value) ? value : list && record[list];
-  if (!Array.isArray(messages)) throw new InputError("there is no list of messages in it, or more than one");
-  const isBeside = system !== undefined && (format === "anthropic" || format === "gemini");
-  return { messages, key: list ? `.${list}` : "", options: isBeside ? { system: record[system] } : {} };
 }
 
 /** What a document is that is no session: a snapshot, a list of items, or messages. */

@@ -33,9 +33,6 @@ import { readJson, readTools, tellSkipped } from "./tools.js";
 type Values = CommandLine["values"];
 
 const PROVIDERS: readonly ToolProvider[] = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
-/** Formats with the instructions beside the messages. */
-const BESIDE: readonly MessageFormat[] = ["anthropic", "gemini"];
-
 interface Conversion {
   readonly options: string;
   readonly run: (file: string, values: Values) => Promise<string | Printed>;
@@ -160,7 +157,7 @@ async function readMessages(file: string, from: MessageFormat): Promise<{ items:
   const body = (Array.isArray(json) ? { "": json } : Object(json)) as Readonly<Record<string, unknown>>;
   const found = Array.isArray(json) ? undefined : findMessages(json);
   const key = Array.isArray(json) ? "" : found?.list;
-  const system = BESIDE.includes(from) ? found?.system : undefined;
+  const system = found?.format === from ? found.system : undefined;
   if (key === undefined) throw new UsageError(`${nameOf(file)} has no list of messages, or more than one`, "input");
   const rest = Object.keys(body).filter((name) => name !== key && name !== system);
   const place = key === "" ? "" : `/${key}`;

@@ -143,7 +143,7 @@ impl RunningRequest<'_> {
             return compile(anew.unwrap_or(CutReason::Uncached), CutDepth::ALL);
         }
         let reason = match anew {
-            Some(reason) if draft.tokens <= scale.budget && self.has_callers_rules() => {
+            Some(reason) if draft.tokens <= scale.budget && self.needs_stages(&draft.new) => {
                 return compile(reason, CutDepth::ALL);
             }
             Some(reason) => (draft.tokens > scale.budget).then_some(reason),
@@ -277,7 +277,7 @@ impl RunningRequest<'_> {
     fn begin(&self, head: PromptHead, account: Account, reason: CutReason) -> Result<RunningOutput> {
         let new = self.enter(None)?;
         match self.draft(None, &head.text, new)? {
-            Some(draft) if draft.tokens <= self.room() && !self.has_callers_rules() => {
+            Some(draft) if draft.tokens <= self.room() && !self.needs_stages(&draft.new) => {
                 Ok(self.extended(None, head, account, Some(reason), draft))
             }
             Some(draft) => {
@@ -291,9 +291,14 @@ impl RunningRequest<'_> {
         }
     }
 
-    /// Tells whether there are standing instructions in words of the caller, which no item shows.
-    fn has_callers_rules(&self) -> bool {
-        self.sources.options.standing_rules && self.sources.book.has_words()
+    /// Tells whether a prompt that holds all that is new is not what is asked for: there are standing instructions in words of the
+    /// caller, which no item shows, or more items of a kind than the policy lets in.
+    fn needs_stages(&self, new: &NewEntries) -> bool {
+        let items = self.sources.events.items();
+        (self.sources.options.standing_rules && self.sources.book.has_words())
+            || self.sources.options.policy.max_items_per_kind.iter().any(|(kind, cap)| {
+                new.sections.iter().filter(|section| items[section.at].kind == *kind).count() as u64 > *cap
+            })
     }
 
     /// Says how deep a cut is that must be. Where nobody knows that other prompts come, all of the room is used.

@@ -45,11 +45,16 @@ fn overflow_is_silent_a_warning_or_an_error() {
 
 #[test]
 fn kinds_can_be_capped() {
-    let pack =
-        answer(&mut manager(json!({ "policy": { "max_items_per_kind": { "agent_msg": 2 } } })), 1000, &[]).unwrap();
-    let answers = pack.items.iter().flatten().filter(|item| item.id.starts_with('a')).count();
-    assert_eq!(answers, 2);
-    assert!(pack.stats.dropped_items.iter().filter(|drop| drop.reason == "kind_limit").count() == 6);
+    // Also where all would fit into the first prompt of a conversation.
+    for running in [false, true] {
+        let mut manager = manager(json!({ "policy": { "max_items_per_kind": { "agent_msg": 2 } } }));
+        let mut request = BuildRequest::new(Phase::Answer, "invoice");
+        request.budget_tokens = Some(1000);
+        request.running = Some(running);
+        let pack = build(&mut manager, &request).unwrap();
+        assert_eq!(pack.prompt.matches("about invoices").count(), 2, "{}", pack.prompt);
+        assert_eq!(pack.stats.dropped_items.iter().filter(|drop| drop.reason == "kind_limit").count(), 6);
+    }
 }
 
 #[test]

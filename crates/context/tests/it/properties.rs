@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use contextweaver_base::ErrorCode;
 use contextweaver_content::{KeepPath, PathSegment, project};
 use contextweaver_context::ContextManager;
-use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
+use contextweaver_model::{ContextItem, ContextPack, DropReason, ItemKind, Phase, RenderedAs, Sensitivity};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -398,7 +398,7 @@ fn the_generator_reaches_every_branch() {
         }
     }
     let phases = Phase::ALL.iter().map(|phase| format!("phase {phase}"));
-    let reasons = ["sensitivity", "pair", "dedup", "budget", "kind_limit"].map(|reason| format!("drop {reason}"));
+    let reasons = DropReason::ALL.iter().map(|reason| format!("drop {reason}"));
     let forms = RenderedAs::ALL.iter().map(|form| format!("form {form}"));
     for branch in phases.chain(reasons).chain(forms).chain(["error".to_owned()]) {
         assert!(seen.get(&branch).copied().unwrap_or(0) >= 20, "{branch} is hardly reached: {seen:?}");

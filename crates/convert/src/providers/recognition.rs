@@ -43,7 +43,11 @@ pub fn find_messages(document: &Value) -> Option<FoundMessages> {
     let field = |key: &str| document.get(key).filter(|value| !value.is_null());
     let systems = || Format::ALL.iter().flat_map(|format| format.provider().systems).copied();
     let system = systems().find(|key| field(key).is_some());
-    let found = |format: Format, list| FoundMessages { format: format.as_str(), list, system };
+    let found = |format: Format, list| {
+        // A field of that name says nothing where instructions are among the messages.
+        let system = system.filter(|_| has_system(format, system));
+        FoundMessages { format: format.as_str(), list, system }
+    };
     if let Some(messages) = document.as_array() {
         return messages.iter().any(is_message).then(|| found(likely(messages).unwrap_or(Format::OpenAiChat), None));
     }

@@ -172,6 +172,11 @@ fn messages_are_recognised() {
     let said = json!([user(json!("hi"))]);
     for (request, wanted) in [
         (json!({ "messages": said, "system": "s" }), Some(("anthropic", Some("messages"), Some("system")))),
+        // Messages of another format have their instructions among them, whatever else is there.
+        (
+            json!({ "messages": [{ "role": "tool", "tool_call_id": "c", "content": "done" }], "system": "s" }),
+            Some(("openai-chat", Some("messages"), None)),
+        ),
         (json!({ "messages": said, "system": null }), Some(("openai-chat", Some("messages"), None))),
         (json!({ "input": said }), Some(("openai-responses", Some("input"), None))),
         (json!({ "input": "hi" }), None),
