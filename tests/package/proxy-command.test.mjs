@@ -195,8 +195,10 @@ const BARE = Object.fromEntries(
 test("contextweaver run: Claude Code searches its tools as it does without a proxy, and only where it did", async () => {
   assert.equal(told(await agent(TELLS, [], BARE)).search, "true");
   assert.equal(told(await agent(TELLS, [], { ...BARE, ENABLE_TOOL_SEARCH: "false" })).search, "false");
+  assert.equal(told(await agent(TELLS, [], { ...BARE, ANTHROPIC_BASE_URL: "https://api.anthropic.com" })).search, "true");
   // Before a host that is not Anthropic's it did not.
   assert.equal(told(await agent(TELLS, [], { ...BARE, ANTHROPIC_BASE_URL: "https://gateway.example" })).search, undefined);
+  assert.equal(told(await agent(TELLS, ["--anthropic", "https://gateway.example"], BARE)).search, undefined);
 });
 
 test("contextweaver run: behind a company's proxy the agent reaches us past it, and we the provider through it", async (t) => {

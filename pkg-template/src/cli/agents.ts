@@ -69,8 +69,18 @@ function nameOf(program: string): string {
   return (program.split(/[/\\]/).at(-1) ?? program).replace(/\.(?:exe|cmd|js)$/i, "");
 }
 
-/** Says what an agent is started with. */
-export function startOf(program: string, address: string, env: Env, programs: Programs): AgentStart {
+/** Whether calls for Anthropic come to Anthropic: nobody else is known to take what a search of tools sends. */
+function isAnthropic(upstream: string | undefined): boolean {
+  return !upstream || (URL.canParse(upstream) && new URL(upstream).host === "api.anthropic.com");
+}
+
+/** Says what an agent is started with. `anthropic` is what stands behind the proxy for that provider, where it was named. */
+export function startOf(
+  program: string,
+  address: string,
+  env: Env,
+  { programs, anthropic }: { readonly programs: Programs; readonly anthropic: string | undefined },
+): AgentStart {
   const isKey = (env["OPENAI_API_KEY"] ?? "") !== "";
   const variables = Object.fromEntries(
     Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]),
@@ -80,7 +90,7 @@ export function startOf(program: string, address: string, env: Env, programs: Pr
       ...variables,
       ...(env["OPENCODE_CONFIG_CONTENT"] === undefined && { OPENCODE_CONFIG_CONTENT: openCodeConfig(address) }),
       // Before a host that it does not know, Claude Code sends all tools with every call. The proxy passes on what finds them.
-      ...(env["ENABLE_TOOL_SEARCH"] === undefined && !env["ANTHROPIC_BASE_URL"] && { ENABLE_TOOL_SEARCH: "true" }),
+      ...(env["ENABLE_TOOL_SEARCH"] === undefined && isAnthropic(anthropic) && { ENABLE_TOOL_SEARCH: "true" }),
       ...pastProxy(env),
     },
     args: nameOf(program) === "codex" ? codexArguments(address, isKey && !isLoggedIn(program, programs)) : [],

@@ -18,13 +18,11 @@ const NOT_STARTED = 2;
 export async function runCommand({ files, values }: CommandLine): Promise<string> {
   const [program, ...args] = files;
   if (program === undefined) throw new UsageError("say which agent: contextweaver run -- codex");
-  const { proxy, address } = await started(
-    values,
-    { host: "127.0.0.1", port: 0, token: false },
-    upstreamsOf(program, process.env),
-  );
+  const upstreams = upstreamsOf(program, process.env);
+  const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams);
   const programs = await programsHere();
-  const start = startOf(program, address, process.env, programs);
+  const anthropic = (values["anthropic"] as string | undefined) ?? upstreams.anthropic;
+  const start = startOf(program, address, process.env, { programs, anthropic });
   const end = await ended(programs, program, [...start.args, ...args], { ...process.env, ...start.env });
   const said =
     typeof end === "number"
