@@ -1,10 +1,13 @@
 // The envelope of Code Assist around Gemini's requests and answers, for a client on one side of a proxy and a provider on the other.
 const PATH = /\/models\/([^:]+):(\w+)$/;
 
+/** Headers of a body that is written anew. */
+const kept = (headers) => Object.fromEntries([...headers].filter(([name]) => name !== "content-length"));
+
 /** Writes each answer of a response anew: the one that came at once, or those of its events as they come. */
 async function mapped(response, change) {
   const { status } = response;
-  const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-length"));
+  const headers = kept(response.headers);
   const json = (text) => JSON.stringify(change(JSON.parse(text)));
   if (!headers["content-type"]?.startsWith("text/event-stream"))
     return new Response(await response.text().then((text) => (response.ok ? json(text) : text)), { status, headers });
@@ -24,8 +27,7 @@ async function mapped(response, change) {
 function moved(request, path, body) {
   const { origin, search } = new URL(request.url);
   const { method, headers, signal } = request;
-  const kept = Object.fromEntries([...headers].filter(([name]) => name !== "content-length"));
-  return new Request(`${origin}${path}${search}`, { method, headers: kept, signal, body: JSON.stringify(body) });
+  return new Request(`${origin}${path}${search}`, { method, headers: kept(headers), signal, body: JSON.stringify(body) });
 }
 
 /** A `fetch` for the SDK of Gemini that asks as a Gemini CLI does that is logged in with Google. */

@@ -1,9 +1,9 @@
 // How known agents are told where the proxy is.
 import type { ProxyUpstream } from "../proxy.js";
+import { OFFICIAL } from "../proxy/routes.js";
 import { pastProxy } from "./env-proxy.js";
+import type { Env } from "./env-proxy.js";
 import type { Programs } from "./programs.js";
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** Variables and arguments that an agent is started with. */
 export interface AgentStart {
@@ -13,7 +13,7 @@ export interface AgentStart {
 }
 
 /** Variables by which agents and SDKs find a provider, with what is behind the address of the proxy. */
-export const VARIABLES = {
+const VARIABLES = {
   OPENAI_BASE_URL: { provider: "openai", path: "/v1" },
   OPENAI_API_BASE: { provider: "openai", path: "/v1" },
   ANTHROPIC_BASE_URL: { provider: "anthropic", path: "" },
@@ -71,7 +71,7 @@ function nameOf(program: string): string {
 
 /** Whether calls for Anthropic come to Anthropic: nobody else is known to take what a search of tools sends. */
 function isAnthropic(upstream: string | undefined): boolean {
-  return !upstream || (URL.canParse(upstream) && new URL(upstream).host === "api.anthropic.com");
+  return !upstream || (URL.canParse(upstream) && new URL(upstream).host === new URL(OFFICIAL.anthropic).host);
 }
 
 /** Says what an agent is started with. `anthropic` is what stands behind the proxy for that provider, where it was named. */

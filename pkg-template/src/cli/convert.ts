@@ -33,6 +33,7 @@ import { readJson, readTools, tellSkipped } from "./tools.js";
 type Values = CommandLine["values"];
 
 const PROVIDERS: readonly ToolProvider[] = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
+
 interface Conversion {
   readonly options: string;
   readonly run: (file: string, values: Values) => Promise<string | Printed>;

@@ -3,7 +3,8 @@
 import http from "node:http";
 import process from "node:process";
 
-type Env = Readonly<Record<string, string | undefined>>;
+/** Variables of an environment. */
+export type Env = Readonly<Record<string, string | undefined>>;
 
 const NAMES = ["HTTP_PROXY", "HTTPS_PROXY"] as const;
 /** Answers here, whatever stands before the web. */

@@ -1,6 +1,7 @@
 // `contextweaver proxy`: one endpoint before the providers of models, on this machine.
 import process from "node:process";
 import type { Proxy, ProxyOptions, ProxyStats } from "../proxy.js";
+import { OFFICIAL } from "../proxy/routes.js";
 import { linesFor } from "./agents.js";
 import { useEnvironmentProxy } from "./env-proxy.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
@@ -51,7 +52,7 @@ export async function started(
   useEnvironmentProxy();
   const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
   const named = Object.fromEntries(
-    (["openai", "chatgpt", "anthropic", "gemini", "code_assist"] as const).flatMap((name) => {
+    Object.keys(OFFICIAL).flatMap((name) => {
       const address = values[name.replace("_", "-")] as string | undefined;
       return address === undefined ? [] : [[name, address]];
     }),

@@ -109,8 +109,22 @@ interface HeldEnd {
   readonly data: Fields;
 }
 
+/**
+ * Gemini's contents in the envelope of Code Assist, which a Gemini CLI speaks whose user has logged in with Google: the request stands in
+ * `request`, beside the model and the project, and each answer in `response`.
+ */
+export const CODE_ASSIST: Dialect = {
+  ...GEMINI,
+  within: "request",
+  answer: (own) => new GeminiAnswer(own, "response"),
+};
+
 class GeminiAnswer implements AnswerMaker {
   readonly #own: ReadonlySet<string>;
+  /** The member of a body that is the answer; undefined where the body is. */
+  readonly #within: string | undefined;
+  /** What stood around the last answer. */
+  #around: Fields = {};
   #parts: Fields[] = [];
   #shown: Fields[] = [];
   #round = 0;
@@ -125,8 +139,20 @@ class GeminiAnswer implements AnswerMaker {
   #told: HeldEnd | undefined;
   #body: Fields = {};
 
-  constructor(own: ReadonlySet<string>) {
-    this.#own = own;
+  constructor(own: ReadonlySet<string>, within?: string) {
+    [this.#own, this.#within] = [own, within];
+  }
+
+  /** The answer in a body, around which stands what it is written with again. */
+  #taken(body: Fields | undefined): Fields | undefined {
+    if (this.#within === undefined || !body) return body;
+    this.#around = body;
+    return objectsOf([body[this.#within]])[0];
+  }
+
+  /** Puts an answer where it was taken from. */
+  #put(answer: Fields): Fields {
+    return this.#within === undefined ? answer : { ...this.#around, [this.#within]: answer };
   }
 
   get visible(): Visible {
@@ -134,7 +160,7 @@ class GeminiAnswer implements AnswerMaker {
   }
 
   event(event: StreamEvent): string {
-    const data = dataOf(event);
+    const data = this.#taken(dataOf(event));
     const [candidate] = objectsOf(data?.["candidates"]);
     if (!data || !candidate) return event.raw;
     this.#usage = (data["usageMetadata"] as Fields | undefined) ?? this.#usage;
@@ -161,10 +187,11 @@ class GeminiAnswer implements AnswerMaker {
   /** Writes a chunk; one that ends the answer says what all rounds cost. */
   #written(event: StreamEvent, data: Fields, candidate: Fields, isEnd: boolean): string {
     const usage = isEnd && this.#sum ? sumOf(this.#sum, data["usageMetadata"] as Fields | undefined) : undefined;
-    return rewritten(event, { ...data, candidates: [candidate], ...(usage && { usageMetadata: usage }) });
+    return rewritten(event, this.#put({ ...data, candidates: [candidate], ...(usage && { usageMetadata: usage }) }));
   }
 
-  whole(body: Fields): void {
+  whole(given: Fields): void {
+    const body = this.#taken(given) ?? {};
     this.#body = body;
     this.#usage = body["usageMetadata"] as Fields | undefined;
     const [candidate = {}] = objectsOf(body["candidates"]);
@@ -206,16 +233,16 @@ class GeminiAnswer implements AnswerMaker {
   close(): string {
     if (!this.#told) return "";
     const { event, data } = this.#told;
-    return rewritten(event, { ...data, ...(this.#sum && { usageMetadata: this.#sum }) });
+    return rewritten(event, this.#put({ ...data, ...(this.#sum && { usageMetadata: this.#sum }) }));
   }
 
   merged(): Fields {
     const [candidate = {}, ...more] = objectsOf(this.#body["candidates"]);
     const content = { ...((candidate["content"] ?? {}) as Fields), parts: this.#shown };
-    return {
+    return this.#put({
       ...this.#body,
       candidates: [{ ...candidate, content }, ...more],
       ...(this.#sum && { usageMetadata: this.#sum }),
-    };
+    });
   }
 }

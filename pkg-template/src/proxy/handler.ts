@@ -5,7 +5,6 @@ import { ANTHROPIC } from "./anthropic-dialect.js";
 import { bodyOf, objectOf, readUpTo } from "./bodies.js";
 import type { ReadBody } from "./bodies.js";
 import { CHAT } from "./chat-dialect.js";
-import { CODE_ASSIST } from "./code-assist-dialect.js";
 import { Conversations } from "./conversations.js";
 import type { Place } from "./conversations.js";
 import { Unchangeable } from "./conversation.js";
@@ -13,7 +12,7 @@ import type { Conversation, Outgoing, Request as Asked } from "./conversation.js
 import { objectsOf } from "./dialect.js";
 import type { Dialect } from "./dialect.js";
 import { Exchange, modelOf } from "./exchange.js";
-import { GEMINI } from "./gemini-dialect.js";
+import { CODE_ASSIST, GEMINI } from "./gemini-dialect.js";
 import { BYPASS_HEADER, STATUS_HEADER, TOKEN_HEADER, requestHeaders, responseHeaders } from "./headers.js";
 import { checkedOptions } from "./options.js";
 import type { CheckedOptions, ProxyLogEntry, ProxyOptions } from "./options.js";
@@ -245,7 +244,8 @@ class Handling {
     const asked = bare && dialect.read(bare);
     if (!said || !asked) return "unread";
     if (typeof asked === "string") return asked;
-    const model = route.model ?? said.body["model"];
+    // Where the request is a part of the body, the model stands beside it.
+    const model = route.model ?? (bare === said.body ? undefined : said.body["model"]);
     const body = model === undefined ? bare : { ...bare, model };
     const group = await groupOf(await credential, request.headers, bare, dialect.format);
     const members = new JsonMembers(said.text, dialect.field, dialect.within);

@@ -2,7 +2,7 @@
 import { entriesAt, skipped } from "../boundary/json-places.js";
 import type { JsonSpan } from "../boundary/json-places.js";
 
-/** An object as it was written. It is gone through once. */
+/** An object as it was written. It is gone through once, and once more where it stands within another. */
 export class JsonMembers {
   /** All of what was written, with what stands around the object. */
   readonly #text: string;
@@ -23,11 +23,9 @@ export class JsonMembers {
     const around = within === undefined ? undefined : spansOf(text, start);
     const object = within === undefined ? { start, end: text.lastIndexOf("}") + 1 } : around?.get(within);
     this.#end = object?.end ?? 0;
-    this.#spans = object && this.#found(object.start);
-  }
-
-  #found(start: number): ReadonlyMap<string, JsonSpan> | undefined {
-    return spansOf(this.#text, start, (name, at) => (name === this.#list ? this.#listEnd(at) : undefined));
+    const endOf = (name: string, at: number): number | undefined =>
+      name === this.#list ? this.#listEnd(at) : undefined;
+    this.#spans = object && spansOf(text, object.start, endOf);
   }
 
   /** Takes the elements of a list, and says where it ends. */

@@ -13,8 +13,8 @@ export interface ProxyOptions {
   readonly budget_tokens: number;
   /**
    * Where the providers are: addresses that stand in place of their own, such as `https://openrouter.ai/api`. The path of a request is
-   * put behind it, behind `chatgpt` without its `/v1`: there go the calls of a Codex that is logged in with ChatGPT. Default: the
-   * providers' own.
+   * put behind it, behind `chatgpt` without its `/v1`: there go the calls of a Codex that is logged in with ChatGPT, and to
+   * `code_assist` those of a Gemini CLI that is logged in with Google. Default: the providers' own.
    */
   readonly upstreams?: { readonly [P in ProxyUpstream]?: string };
   /** As of adapters: how deep a cut is, and above 0 also when one is made that the budget does not force. From 0 to 1. Default: 0. */

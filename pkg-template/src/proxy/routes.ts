@@ -30,6 +30,14 @@ export const OFFICIAL: Readonly<Record<ProxyUpstream, string>> = {
   chatgpt: "https://chatgpt.com/backend-api/codex",
   code_assist: "https://cloudcode-pa.googleapis.com",
 };
+/** Whose language is spoken there. */
+const PROVIDERS: Readonly<Record<ProxyUpstream, ProxyProvider>> = {
+  openai: "openai",
+  anthropic: "anthropic",
+  gemini: "gemini",
+  chatgpt: "openai",
+  code_assist: "gemini",
+};
 /** Codex sends it when its user has logged in with ChatGPT. api.openai.com refuses the token of such a login (401, missing scopes). */
 const CHATGPT_HEADER = "chatgpt-account-id";
 
@@ -51,12 +59,12 @@ const OF_ANTHROPIC =
 export function routeOf(method: string, url: URL, headers: Headers, upstreams: Upstreams): Route | undefined {
   const { pathname, search } = url;
   if (!isPlain(pathname)) return undefined;
-  const provider = providerOf(pathname, headers);
-  const isPlan = provider === "openai" && headers.has(CHATGPT_HEADER);
-  const base = upstreams[isPlan ? "chatgpt" : OF_CODE_ASSIST.test(pathname) ? "code_assist" : provider];
+  const upstream = upstreamOf(pathname, headers);
+  const provider = PROVIDERS[upstream];
+  const base = upstreams[upstream];
   const target = new URL(base);
-  // There the paths have no version.
-  const path = isPlan ? pathname.replace(/^\/v1(?=\/)/, "") : pathname;
+  // For a plan of ChatGPT the paths have no version.
+  const path = upstream === "chatgpt" ? pathname.replace(/^\/v1(?=\/)/, "") : pathname;
   target.pathname = `${base.pathname.replace(/\/$/, "")}${path}`;
   target.search = search;
   if (method !== "POST") return { provider, target };
@@ -82,8 +90,9 @@ function isPlain(path: string): boolean {
   return true;
 }
 
-function providerOf(path: string, headers: Headers): ProxyProvider {
-  if (OF_GEMINI.test(path) || OF_CODE_ASSIST.test(path) || headers.has("x-goog-api-key")) return "gemini";
+function upstreamOf(path: string, headers: Headers): ProxyUpstream {
+  if (OF_CODE_ASSIST.test(path)) return "code_assist";
+  if (OF_GEMINI.test(path) || headers.has("x-goog-api-key")) return "gemini";
   if (OF_ANTHROPIC.test(path) || headers.has("anthropic-version")) return "anthropic";
-  return "openai";
+  return headers.has(CHATGPT_HEADER) ? "chatgpt" : "openai";
 }

@@ -45,7 +45,15 @@ fn overflow_is_silent_a_warning_or_an_error() {
 
 #[test]
 fn kinds_can_be_capped() {
-    // Also where all would fit into the first prompt of a conversation.
+    let pack =
+        answer(&mut manager(json!({ "policy": { "max_items_per_kind": { "agent_msg": 2 } } })), 1000, &[]).unwrap();
+    let answers = pack.items.iter().flatten().filter(|item| item.id.starts_with('a')).count();
+    assert_eq!(answers, 2);
+    assert!(pack.stats.dropped_items.iter().filter(|drop| drop.reason == "kind_limit").count() == 6);
+}
+
+#[test]
+fn kinds_are_capped_where_all_would_fit_into_the_first_prompt_of_a_conversation() {
     for running in [false, true] {
         let mut manager = manager(json!({ "policy": { "max_items_per_kind": { "agent_msg": 2 } } }));
         let mut request = BuildRequest::new(Phase::Answer, "invoice");
