@@ -76,6 +76,12 @@ pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Op
     Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
 }
 
+/// Returns as much of the line as says where to look, for an excerpt that has no room for more.
+pub fn handle_note(item: &ContextItem) -> Option<String> {
+    let handle = &item.artifact_ref.as_ref()?.handle;
+    (!is_reshaped(item)).then(|| format!("(drilldown {})", safe_handle(handle)))
+}
+
 /// Writes a selector as one is read: its type, where it starts, and then the rest.
 fn written(selector: &JsonMap) -> String {
     let mut fields: Vec<(&String, &Value)> = selector.iter().collect();

@@ -76,6 +76,36 @@ fn a_cut_keeps_the_picture_that_was_just_taken() {
     }
 }
 
+/// Where instructions leave little room, results at a cut are a few lines each, and say where the rest is: the model knows no ids.
+#[test]
+fn a_short_excerpt_at_a_cut_says_where_the_rest_is() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let system = json!({ "role": "system", "content": words(2_000, 1) });
+    let mut all = vec![system, json!({ "role": "user", "content": "Count in steps." })];
+    let mut excerpts = 0;
+    for step in 0..8 {
+        let (id, from) = (format!("call_{step}"), 1_000 + 2_000 * step);
+        let call = json!({ "id": id, "type": "function", "function": { "name": "shell", "arguments": "{}" } });
+        let counted: Vec<String> = (from..from + 1_100).map(|n: i32| n.to_string()).collect();
+        all.push(json!({ "role": "assistant", "content": format!("I count from {from}."), "tool_calls": [call] }));
+        all.push(json!({ "role": "tool", "tool_call_id": id, "content": counted.join("\n") }));
+        manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+        let sent = messages(&mut manager, &loop_of(8_000), Format::OpenAiChat).unwrap();
+        if sent.step.unwrap().cut != Some(CutReason::Full) {
+            continue;
+        }
+        for message in sent.written.messages.iter().filter(|message| message["role"] == "tool") {
+            let text = message["content"].as_str().unwrap();
+            if text.contains(" … ") {
+                excerpts += 1;
+                let handle = format!("artifact:result:{}", message["tool_call_id"].as_str().unwrap());
+                assert!(text.contains(&handle), "{text}");
+            }
+        }
+    }
+    assert!(excerpts > 0);
+}
+
 /// What stands behind a result that the model has not answered yet, instructions or a word of the user, does not take its place.
 #[test]
 fn a_cut_keeps_the_result_that_was_just_read_under_what_stands_behind_it() {

@@ -343,15 +343,15 @@ impl<'a> Planner<'a> {
         let source = self.indexed(row.at).source(item, self.sources.artifacts);
         let estimator = &self.sources.options.estimator;
         let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
-        // The line below an excerpt is worth its room where it leaves most of it.
+        // The line below an excerpt is worth its room where it leaves most of it. A digest has it already.
+        let weigh = |line: &String| estimator.quarters(line) + GAP_ROOM;
+        let leaves_most = |line: &String| 3 * weigh(line) < room;
         let widest = excerpt::widest_gap(source);
         let below = digest_note::note_with(item, room_tokens, Some(&widest));
-        let below = below.map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
-        // A digest has it already.
-        let has_footer = below > 0 && (3 * below < room || !above.is_empty());
-        if has_footer {
-            room = room.saturating_sub(below);
-        }
+        let below = below.filter(|line| !above.is_empty() || leaves_most(line));
+        // Whoever goes on with the prompt is told where to look, if nothing else.
+        let handle = digest_note::handle_note(item).filter(|line| self.is_cut && below.is_none() && leaves_most(line));
+        room = room.saturating_sub(below.as_ref().or(handle.as_ref()).map_or(0, weigh));
         let media_type = item.artifact_ref.as_ref().map_or("", |artifact| artifact.media_type.as_str());
         let stored = StoredText { text: source, media_type };
         let found = excerpt::excerpt_below(above, &stored, room, &self.wanted, estimator);
@@ -361,8 +361,8 @@ impl<'a> Planner<'a> {
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        let note =
-            digest_note::note_with(item, estimator.tokens(&found.text), found.missing.as_ref()).filter(|_| has_footer);
+        let kept = estimator.tokens(&found.text);
+        let note = below.and_then(|_| digest_note::note_with(item, kept, found.missing.as_ref())).or(handle);
         let content = EntryContent::Quote { text: found.text, note };
         self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars))
     }
