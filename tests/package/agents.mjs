@@ -3,7 +3,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { outOfEnvelope } from "./code-assist.mjs";
 import { has, run, temporaryFolder } from "./harness.mjs";
+import { PROGRAM } from "./proxy-program.mjs";
 
 const FOLDER = process.env.CONTEXTWEAVER_TEST_AGENTS;
 const MODULES = FOLDER && join(FOLDER, "node_modules");
@@ -135,6 +137,28 @@ export const AGENTS = {
   },
 };
 
+/** Agents that `run` knows and for which there are no hooks. Without `helper` one has none. */
+export const ALONE = {
+  pi: {
+    package: "@earendil-works/pi-coding-agent",
+    room: 2_000,
+    file: ".bin/pi",
+    format: "anthropic",
+    flag: "--anthropic",
+    ask: (task) => ["-p", "--model", "anthropic/claude-sonnet-4-5", task],
+    resume: (task) => ["-p", "-c", "--model", "anthropic/claude-sonnet-4-5", task],
+    env: { ANTHROPIC_API_KEY: KEY, PI_OFFLINE: "1", PI_TELEMETRY: "0" },
+    // The way to the proxy leads to a provider as well.
+    direct: (address) => ({ args: ["--extension", join(PROGRAM, "../pi.js")], env: { CONTEXTWEAVER_PROXY: address } }),
+    shell: (command) => ({ name: "bash", input: { command } }),
+    async recorded({ home }) {
+      const files = await filesOf(join(home, ".pi/agent/sessions"), ".jsonl");
+      const lists = await Promise.all(files.map(parsed));
+      return lists.map((list) => list.flatMap(({ type, message }) => (type === "message" ? [message] : [])));
+    },
+  },
+};
+
 const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 /** A token as a login of ChatGPT has it, in whose name nothing is signed. */
 const TOKEN = [{ alg: "none" }, { exp: 4_102_444_800, "https://api.openai.com/auth": { chatgpt_plan_type: "plus", chatgpt_account_id: "acct_1" } }, KEY]
@@ -165,6 +189,18 @@ export const LOGINS = {
     base: (address) => `${address}/v1`,
     isPaid: ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`,
   },
+  "pi, logged in": {
+    ...ALONE.pi,
+    format: "openai-responses",
+    flag: "--chatgpt",
+    ask: (task) => ["-p", "--model", "openai-codex/gpt-5.4", task],
+    resume: (task) => ["-p", "-c", "--model", "openai-codex/gpt-5.4", task],
+    env: { PI_OFFLINE: "1", PI_TELEMETRY: "0" },
+    files: { ".pi/agent/auth.json": { "openai-codex": { type: "oauth", access: TOKEN, refresh: KEY, expires: 4_102_444_800_000, accountId: "acct_1" } } },
+    base: (address) => `${address}/codex`,
+    around: (answer) => (request) => answer(new Request(request.url.replace("/codex/", "/v1/"), request)),
+    isPaid: ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`,
+  },
   "gemini-cli, logged in": {
     ...AGENTS["gemini-cli"],
     flag: "--code-assist",
@@ -176,7 +212,7 @@ export const LOGINS = {
       if (method === undefined) return undefined;
       return Response.json(method === "loadCodeAssist" ? { currentTier: { id: "free-tier" }, cloudaicompanionProject: "a-project" } : {});
     },
-    isEnveloped: true,
+    around: outOfEnvelope,
     isPaid: ({ headers }) => headers.authorization === `Bearer ${KEY}`,
   },
 };
@@ -186,7 +222,7 @@ export const LOGINS = {
  * without us. Undefined, and the test skipped, where the agent is not installed.
  */
 export async function installed(t, name) {
-  const agent = AGENTS[name] ?? LOGINS[name];
+  const agent = AGENTS[name] ?? ALONE[name] ?? LOGINS[name];
   const program = MODULES && join(MODULES, agent.file);
   const missing = `CONTEXTWEAVER_TEST_AGENTS names no folder with ${agent.package} (npm install --ignore-scripts ${agent.package})`;
   if (!has(t, program && existsSync(program), { missing, optional: true })) return undefined;

@@ -178,6 +178,20 @@ test("contextweaver run: the agent finds the proxy by its variables, and its exi
   assert.equal(provider.sent.length, 1);
 });
 
+test("contextweaver run: a budget that made the session dearer is told", async (t) => {
+  const provider = await listening(t, () => ({ text: "Noted." }));
+  const code = `
+    const messages = [{ role: "system", content: "Keep what is told. ".repeat(360) }];
+    for (let turn = 0; turn < 24; turn += 1) {
+      messages.push({ role: "user", content: Array.from({ length: 40 }, (_, at) => "part " + turn + " of order " + at * 7919 % 10007).join(", ") });
+      const response = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: JSON.stringify({ model: "gpt-5", messages }) });
+      messages.push((await response.json()).choices[0].message);
+    }`;
+  const said = async (budget) => (await agent(code, ["--budget", budget, "--openai", provider.address], BARE)).stderr;
+  assert.match(await said("3000"), /, cut \d+ times; input for 1\d{2} % of the price without, by our forecast; a larger --budget would cost less/);
+  assert.match(await said("60000"), /, cut 0 times; input for 100 % of the price without, by our forecast(?!; a larger)/);
+});
+
 const TELLS = `
   const { ENABLE_TOOL_SEARCH: search, NO_PROXY: past, no_proxy: other } = process.env;
   console.log(JSON.stringify({ search, past, other, args: process.argv.slice(2) }));`;
@@ -267,6 +281,41 @@ test("contextweaver run: Codex pays as it does without a proxy: with its login, 
   assert.deepEqual(await started({ LOGGED_OUT: "1" }), login, "it asks for a login");
   assert.deepEqual(await started({ LOGGED_OUT: "0", OPENAI_API_KEY: KEY }), login, "a key is paid from another purse");
   assert.deepEqual(await started({ LOGGED_OUT: "1", OPENAI_API_KEY: KEY }), key);
+});
+
+test("contextweaver run: pi is led to the proxy by an extension, where its calls go to the providers' own addresses", async () => {
+  const folder = await temporaryFolder("pi");
+  const pi = join(folder, "pi");
+  await writeFile(pi, `#!/bin/sh\nfor one in "$CONTEXTWEAVER_PROXY" "$@"; do echo "$one"; done`, { mode: 0o755 });
+  const started = async (...args) => {
+    const { stdout, stderr, code } = await run(process.execPath, [PROGRAM, "run", "--", pi, ...args], { check: false, env: BARE });
+    assert.equal(code, 0, stderr);
+    return stdout.trim().split("\n");
+  };
+  const [address, flag, extension, ...args] = await started("-p", "Fix the build");
+  assert.match(address, /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual([flag, args], ["--extension", ["-p", "Fix the build"]]);
+  // Beside conversations it takes none.
+  assert.deepEqual(await started("install", "npm:a-package"), ["install", "npm:a-package"]);
+  const models = [
+    { provider: "anthropic", baseUrl: "https://api.anthropic.com" },
+    { provider: "openai", baseUrl: "https://gateway.example/v1" },
+    { provider: "openai-codex", baseUrl: "https://chatgpt.com/backend-api" },
+    { provider: "openrouter", baseUrl: "https://openrouter.ai/api/v1" },
+  ];
+  const lead = `
+    import toProxy from ${JSON.stringify(extension)};
+    const led = [];
+    const on = (_event, begins) => begins({}, { modelRegistry: { getAll: () => ${JSON.stringify(models)} } });
+    toProxy({ on, registerProvider: (...one) => led.push(one) });
+    console.log(JSON.stringify(led));`;
+  const led = async (env) => JSON.parse((await run(process.execPath, ["--input-type=module", "-e", lead], { env })).stdout);
+  // A key for another host stays with it.
+  assert.deepEqual(await led({ CONTEXTWEAVER_PROXY: "http://127.0.0.1:1" }), [
+    ["anthropic", { baseUrl: "http://127.0.0.1:1" }],
+    ["openai-codex", { baseUrl: "http://127.0.0.1:1/codex" }],
+  ]);
+  assert.deepEqual(await led({}), []);
 });
 
 test("contextweaver run: on Windows it starts the scripts that npm installs", async () => {

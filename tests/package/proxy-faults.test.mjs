@@ -184,6 +184,11 @@ test("Proxy: calls of a Codex that is logged in with ChatGPT go where its plan p
       sent.map(({ host, path, search, headers }) => [`${host}${path}${search}`, headers.authorization, headers["chatgpt-account-id"]]),
       ["responses", "models?client_version=1"].map((path) => [`${base}/${path}`, login.authorization, "acct_1"]),
     );
+    // pi writes the folder of the plan where others have a version.
+    const another = await post("/codex/responses", longBody("responses"), login);
+    assert.match(statusOf(another), /^shortened/);
+    await another.text();
+    assert.equal(`${sent.at(-1).host}${sent.at(-1).path}`, `${base}/responses`);
     handler.free();
   }
   // A key goes to the API, and what another provider is asked stays there.

@@ -73,13 +73,12 @@ pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Op
     }
     let view = missing.or_else(|| field(item, "view")?.as_object());
     let view = view.map_or_else(String::new, |view| format!(" {}", written(view)));
-    Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
+    Some(format!("({kept} of {total} tokens; {}{view})", way(handle)))
 }
 
-/// Returns as much of the line as says where to look, for an excerpt that has no room for more.
-pub fn handle_note(item: &ContextItem) -> Option<String> {
-    let handle = &item.artifact_ref.as_ref()?.handle;
-    (!is_reshaped(item)).then(|| format!("(drilldown {})", safe_handle(handle)))
+/// Says how to get at what a handle names.
+pub fn way(handle: &str) -> String {
+    ["drilldown ", &safe_handle(handle)].concat()
 }
 
 /// Writes a selector as one is read: its type, where it starts, and then the rest.

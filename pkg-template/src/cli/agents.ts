@@ -1,4 +1,5 @@
 // How known agents are told where the proxy is.
+import { fileURLToPath } from "node:url";
 import type { ProxyUpstream } from "../proxy.js";
 import { OFFICIAL } from "../proxy/routes.js";
 import { pastProxy } from "./env-proxy.js";
@@ -45,6 +46,14 @@ function openCodeConfig(address: string): string {
   return JSON.stringify({ provider });
 }
 
+/** What pi is told beside a conversation, where it takes no extension. */
+const PI_COMMANDS = ["install", "remove", "uninstall", "update", "list", "config"];
+
+/** The extension that leads pi to the proxy of `CONTEXTWEAVER_PROXY`, as no variable and no other argument does. */
+function piArguments(): readonly string[] {
+  return ["--extension", fileURLToPath(new URL("../../bin/pi.js", import.meta.url))];
+}
+
 /** Whether Codex has a login, which it prefers to a key in the environment. */
 function isLoggedIn(program: string, { sync }: Programs): boolean {
   return sync(program, ["login", "status"], { stdio: "ignore", timeout: LOGIN_MS }).status === 0;
@@ -74,14 +83,20 @@ function isAnthropic(upstream: string | undefined): boolean {
   return !upstream || (URL.canParse(upstream) && new URL(upstream).host === new URL(OFFICIAL.anthropic).host);
 }
 
-/** Says what an agent is started with. `anthropic` is what stands behind the proxy for that provider, where it was named. */
+/**
+ * Says what an agent is started with. `first` is the first of its own arguments; `anthropic` is what stands behind the proxy for that
+ * provider, where it was named.
+ */
 export function startOf(
   program: string,
+  first: string | undefined,
   address: string,
   env: Env,
   { programs, anthropic }: { readonly programs: Programs; readonly anthropic: string | undefined },
 ): AgentStart {
   const isKey = (env["OPENAI_API_KEY"] ?? "") !== "";
+  const name = nameOf(program);
+  const isPi = name === "pi" && !PI_COMMANDS.includes(first ?? "");
   const variables = Object.fromEntries(
     Object.entries(VARIABLES).map(([variable, { path }]) => [variable, `${address}${path}`]),
   );
@@ -91,9 +106,13 @@ export function startOf(
       ...(env["OPENCODE_CONFIG_CONTENT"] === undefined && { OPENCODE_CONFIG_CONTENT: openCodeConfig(address) }),
       // Before a host that it does not know, Claude Code sends all tools with every call. The proxy passes on what finds them.
       ...(env["ENABLE_TOOL_SEARCH"] === undefined && isAnthropic(anthropic) && { ENABLE_TOOL_SEARCH: "true" }),
+      ...(isPi && { CONTEXTWEAVER_PROXY: address }),
       ...pastProxy(env),
     },
-    args: nameOf(program) === "codex" ? codexArguments(address, isKey && !isLoggedIn(program, programs)) : [],
+    args: [
+      ...(name === "codex" ? codexArguments(address, isKey && !isLoggedIn(program, programs)) : []),
+      ...(isPi ? piArguments() : []),
+    ],
   };
 }
 
@@ -114,6 +133,7 @@ export function linesFor(address: string, env: Env): string {
     ["Codex, with OPENAI_API_KEY", codexLine(address, true)],
     ["OpenCode", `export OPENCODE_CONFIG_CONTENT='${openCodeConfig(address)}'`],
     ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address} CODE_ASSIST_ENDPOINT=${address}`],
+    ["pi", `CONTEXTWEAVER_PROXY=${address} pi ${piArguments().join(" ")}`],
     ...(past ? [["All of them", `export NO_PROXY='${past.NO_PROXY}'`]] : []),
   ] as const;
   return rows.map(([agent, line]) => `  ${agent.padEnd(32)}${line}\n`).join("");

@@ -97,6 +97,8 @@ export function summary({
   const parts = [
     `${calls} calls of a model, ${shortened} with a shorter prompt, cut ${cuts} times`,
     `input for ${price} % of the price without, by our forecast`,
+    // Little room beside instructions and tools is cut again and again, and each time new to the provider's cache.
+    ...(price > 100 && cuts > 0 ? ["a larger --budget would cost less"] : []),
     ...(cached_tokens > 0 ? [`${Math.round(cached_tokens)} tokens were in the provider's cache`] : []),
     ...(inner_calls > 0 ? [`${inner_calls} calls of drilldown and recall answered`] : []),
     ...reasons,

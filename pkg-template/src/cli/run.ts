@@ -22,7 +22,7 @@ export async function runCommand({ files, values }: CommandLine): Promise<string
   const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams);
   const programs = await programsHere();
   const anthropic = (values["anthropic"] as string | undefined) ?? upstreams.anthropic;
-  const start = startOf(program, address, process.env, { programs, anthropic });
+  const start = startOf(program, args[0], address, process.env, { programs, anthropic });
   const end = await ended(programs, program, [...start.args, ...args], { ...process.env, ...start.env });
   const said =
     typeof end === "number"

@@ -63,13 +63,14 @@ export function routeOf(method: string, url: URL, headers: Headers, upstreams: U
   const provider = PROVIDERS[upstream];
   const base = upstreams[upstream];
   const target = new URL(base);
-  // For a plan of ChatGPT the paths have no version.
-  const path = upstream === "chatgpt" ? pathname.replace(/^\/v1(?=\/)/, "") : pathname;
+  // For a plan of ChatGPT the paths have no version; pi has the folder in its place.
+  const isPlan = upstream === "chatgpt";
+  const path = isPlan ? pathname.replace(/^\/(?:v1|codex)(?=\/)/, "") : pathname;
   target.pathname = `${base.pathname.replace(/\/$/, "")}${path}`;
   target.search = search;
   if (method !== "POST") return { provider, target };
   const [, model] = GENERATE.exec(pathname) ?? [];
-  const api = model === undefined ? APIS[pathname] : "gemini";
+  const api = model === undefined ? APIS[isPlan ? `/v1${path}` : pathname] : "gemini";
   // Without `alt=sse` a stream of Gemini is a list that is never whole.
   const isList = pathname.endsWith(":streamGenerateContent") && url.searchParams.get("alt") !== "sse";
   return { provider, target, ...(api && !isList && { api }), ...(model !== undefined && { model }) };

@@ -212,7 +212,7 @@ impl<'a> Planner<'a> {
                 let row = &rows[*index];
                 let is_result = self.item(row.at).kind == ItemKind::ToolResult;
                 if squeeze == SqueezeLevel::Stub && is_result && row.redacted.is_none() {
-                    row.smaller(*index, self.stub(*index, row, STUB_ROOM))
+                    row.smaller(*index, self.stub(*index, row))
                 } else if stays(row) {
                     row.whole(*index)
                 } else {
@@ -343,15 +343,17 @@ impl<'a> Planner<'a> {
         let source = self.indexed(row.at).source(item, self.sources.artifacts);
         let estimator = &self.sources.options.estimator;
         let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
-        // The line below an excerpt is worth its room where it leaves most of it. A digest has it already.
-        let weigh = |line: &String| estimator.quarters(line) + GAP_ROOM;
-        let leaves_most = |line: &String| 3 * weigh(line) < room;
+        let weigh = |line: &Option<String>| line.as_ref().map_or(0, |line| estimator.quarters(line) + GAP_ROOM);
         let widest = excerpt::widest_gap(source);
-        let below = digest_note::note_with(item, room_tokens, Some(&widest));
-        let below = below.filter(|line| !above.is_empty() || leaves_most(line));
-        // Whoever goes on with the prompt is told where to look, if nothing else.
-        let handle = digest_note::handle_note(item).filter(|line| self.is_cut && below.is_none() && leaves_most(line));
-        room = room.saturating_sub(below.as_ref().or(handle.as_ref()).map_or(0, weigh));
+        let mut below = digest_note::note_with(item, room_tokens, Some(&widest));
+        // The line below an excerpt is worth its room where it leaves most of it. A digest has it already.
+        let is_too_long = above.is_empty() && 3 * weigh(&below) >= room;
+        if is_too_long {
+            // Whoever goes on with the prompt is told where to look, if nothing else.
+            let handle = item.artifact_ref.as_ref().filter(|_| self.is_cut && below.is_some());
+            below = handle.map(|artifact| ["(", &digest_note::way(&artifact.handle), ")"].concat());
+        }
+        room = room.saturating_sub(weigh(&below));
         let media_type = item.artifact_ref.as_ref().map_or("", |artifact| artifact.media_type.as_str());
         let stored = StoredText { text: source, media_type };
         let found = excerpt::excerpt_below(above, &stored, room, &self.wanted, estimator);
@@ -361,18 +363,19 @@ impl<'a> Planner<'a> {
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        let kept = estimator.tokens(&found.text);
-        let note = below.and_then(|_| digest_note::note_with(item, kept, found.missing.as_ref())).or(handle);
-        let content = EntryContent::Quote { text: found.text, note };
+        if below.is_some() && !is_too_long {
+            below = digest_note::note_with(item, estimator.tokens(&found.text), found.missing.as_ref());
+        }
+        let content = EntryContent::Quote { text: found.text, note: below };
         self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars))
     }
 
-    fn stub(&self, index: usize, row: &CandidateRow, why: &str) -> PlannedPart {
+    fn stub(&self, index: usize, row: &CandidateRow) -> PlannedPart {
         // Whoever goes on with the prompt is told where to look.
         let handle = handle_of_item(self.item(row.at)).filter(|_| self.is_cut);
         let content = handle.map_or_else(
-            || EntryContent::stub(why),
-            |handle| EntryContent::stub(&format!("{why}; drilldown {}", digest_note::safe_handle(&handle))),
+            || EntryContent::stub(STUB_ROOM),
+            |handle| EntryContent::stub(&[STUB_ROOM, "; ", &digest_note::way(&handle)].concat()),
         );
         self.written(index, row, RenderedAs::Stub, content, None)
     }
