@@ -178,7 +178,7 @@ test("contextweaver run: the agent finds the proxy by its variables, and its exi
   assert.equal(provider.sent.length, 1);
 });
 
-test("contextweaver run: a budget that made the session dearer is told", async (t) => {
+test("contextweaver run: a budget that made the session dearer, or is smaller than the instructions, is told", async (t) => {
   const provider = await listening(t, () => ({ text: "Noted." }));
   const code = `
     const messages = [{ role: "system", content: "Keep what is told. ".repeat(360) }];
@@ -187,9 +187,14 @@ test("contextweaver run: a budget that made the session dearer is told", async (
       const response = await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body: JSON.stringify({ model: "gpt-5", messages }) });
       messages.push((await response.json()).choices[0].message);
     }`;
-  const said = async (budget) => (await agent(code, ["--budget", budget, "--openai", provider.address], BARE)).stderr;
+  const said = async (budget, ...more) => (await agent(code, ["--budget", budget, "--openai", provider.address, ...more], BARE)).stderr;
   assert.match(await said("3000"), /, cut \d+ times; input for 1\d{2} % of the price without, by our forecast; a larger --budget would cost less/);
   assert.match(await said("60000"), /, cut 0 times; input for 100 % of the price without, by our forecast(?!; a larger)/);
+  // Once, and not for each request: the agent may draw on the same terminal.
+  const small = await said("2000", "--verbose");
+  assert.equal(small.match(/^contextweaver proxy: requests pass as they come: .* take a larger --budget$/gm).length, 1, small);
+  assert.match(small, /\nPOST \/v1\/chat\/completions gpt-5 200 bypassed \(budget_exceeded\)\n/);
+  assert.match(small, /; 24 bypassed \(budget_exceeded\)\n$/);
 });
 
 const TELLS = `

@@ -1,5 +1,6 @@
 // `contextweaver proxy`: one endpoint before the providers of models, on this machine.
 import process from "node:process";
+import { ContextWeaverError } from "../index.js";
 import type { Proxy, ProxyOptions, ProxyStats } from "../proxy.js";
 import { OFFICIAL } from "../proxy/routes.js";
 import { linesFor } from "./agents.js";
@@ -67,15 +68,27 @@ export async function started(
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),
     ...(path !== undefined && { store: await openedStore(path) }),
-    on_error: (error) => void process.stderr.write(`contextweaver proxy: ${safe(placeOf(error))}\n`),
+    on_error: onceEach((error) => `contextweaver proxy: ${safe(whyPassed(error))}\n`),
     ...(values["verbose"] === true && { debug: (line) => void process.stderr.write(`${safe(line)}\n`) }),
   });
   const address = await listen(host, port, (incoming, outgoing) => proxy(webRequest(incoming, outgoing)));
   return { proxy, address };
 }
 
-/** Names an error and its place, without its message, which may quote what was said. */
-function placeOf(error: unknown): string {
+/** Writes each line once: the agent may draw on the terminal that it comes to. */
+function onceEach(line: (error: unknown) => string): (error: unknown) => void {
+  const written = new Set<string>();
+  return (error) => {
+    const text = line(error);
+    if (!written.has(text)) process.stderr.write(text);
+    written.add(text);
+  };
+}
+
+/** Says why a request passed as it came, without the error's message, which may quote what was said. */
+function whyPassed(error: unknown): string {
+  if (ContextWeaverError.is(error) && error.code === "BUDGET_EXCEEDED")
+    return "requests pass as they come: instructions, tools and the newest turn alone do not fit; take a larger --budget";
   const { name, code, stack } = error as { readonly name?: string; readonly code?: string; readonly stack?: string };
   const at = stack?.split("\n").find((line) => /^\s+at /.test(line));
   return `a request passed as it came: ${code ?? name ?? "error"}${at === undefined ? "" : ` ${at.trim()}`}`;

@@ -364,7 +364,6 @@ class Handling {
     this.#log(passage, {
       status: response.status,
       sent,
-      ...modelOf(asked.body),
       tokens,
       tokens_without,
       ...(cut !== undefined && !isWhole && { cut }),
@@ -447,10 +446,14 @@ class Handling {
     quietly(() => this.#options.on_error?.(error));
   }
 
-  #log({ request, route }: Passage, entry: Omit<ProxyLogEntry, "method" | "path" | "provider">): void {
+  #log(
+    { request, route, calls: { model } }: Passage,
+    entry: Omit<ProxyLogEntry, "method" | "path" | "provider" | "model">,
+  ): void {
     const { pathname } = new URL(request.url);
     const path = route.api === undefined ? "other" : pathname;
-    const whole = { method: request.method, path, provider: route.provider, ...entry };
+    const about = { method: request.method, path, provider: route.provider, ...(model !== undefined && { model }) };
+    const whole = { ...about, ...entry };
     for (const tell of this.#options.told) quietly(() => tell(whole));
   }
 }

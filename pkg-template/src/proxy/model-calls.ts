@@ -27,6 +27,11 @@ export class ModelCalls {
     if (model !== undefined) this.#about = { ...this.#about, model };
   }
 
+  /** The model that is asked, where it is known. */
+  get model(): string | undefined {
+    return this.#about.model;
+  }
+
   /** A request is about to be sent. */
   begin(told: Told): void {
     this.#round += 1;
