@@ -348,10 +348,13 @@ impl<'a> Planner<'a> {
         let mut below = digest_note::note_with(item, room_tokens, Some(&widest));
         // The line below an excerpt is worth its room where it leaves most of it. A digest has it already.
         let is_too_long = above.is_empty() && 3 * weigh(&below) >= room;
+        // Whoever goes on with the prompt is told where to look, if nothing else.
+        let handle = || {
+            let artifact = item.artifact_ref.as_ref().filter(|_| self.is_cut)?;
+            Some(["(", &digest_note::way(&artifact.handle), ")"].concat())
+        };
         if is_too_long {
-            // Whoever goes on with the prompt is told where to look, if nothing else.
-            let handle = item.artifact_ref.as_ref().filter(|_| self.is_cut && below.is_some());
-            below = handle.map(|artifact| ["(", &digest_note::way(&artifact.handle), ")"].concat());
+            below = below.and_then(|_| handle());
         }
         room = room.saturating_sub(weigh(&below));
         let media_type = item.artifact_ref.as_ref().map_or("", |artifact| artifact.media_type.as_str());
@@ -363,8 +366,9 @@ impl<'a> Planner<'a> {
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        if below.is_some() && !is_too_long {
-            below = digest_note::note_with(item, estimator.tokens(&found.text), found.missing.as_ref());
+        if !is_too_long {
+            let kept = estimator.tokens(&found.text);
+            below = below.and_then(|_| digest_note::note_with(item, kept, found.missing.as_ref())).or_else(handle);
         }
         let content = EntryContent::Quote { text: found.text, note: below };
         self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars))
