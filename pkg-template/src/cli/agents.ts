@@ -116,10 +116,9 @@ export function startOf(
   };
 }
 
-function codexLine(address: string, isKey: boolean): string {
-  return `codex ${codexArguments(address, isKey)
-    .map((one) => (one === "-c" ? one : `'${one}'`))
-    .join(" ")}`;
+/** Arguments as a shell reads them. */
+function quoted(args: readonly string[], flag: string): string {
+  return args.map((one) => (one === flag ? one : `'${one}'`)).join(" ");
 }
 
 /** The lines that tell how each known agent is pointed at a proxy. */
@@ -129,11 +128,11 @@ export function linesFor(address: string, env: Env): string {
     ["SDKs of Anthropic", `export ANTHROPIC_BASE_URL=${address}`],
     ["Claude Code", `export ANTHROPIC_BASE_URL=${address} ENABLE_TOOL_SEARCH=true`],
     ["SDKs of OpenAI", `export OPENAI_BASE_URL=${address}/v1`],
-    ["Codex, logged in", codexLine(address, false)],
-    ["Codex, with OPENAI_API_KEY", codexLine(address, true)],
+    ["Codex, logged in", `codex ${quoted(codexArguments(address, false), "-c")}`],
+    ["Codex, with OPENAI_API_KEY", `codex ${quoted(codexArguments(address, true), "-c")}`],
     ["OpenCode", `export OPENCODE_CONFIG_CONTENT='${openCodeConfig(address)}'`],
     ["Gemini CLI", `export GOOGLE_GEMINI_BASE_URL=${address} CODE_ASSIST_ENDPOINT=${address}`],
-    ["pi", `CONTEXTWEAVER_PROXY=${address} pi ${piArguments().join(" ")}`],
+    ["pi", `CONTEXTWEAVER_PROXY=${address} pi ${quoted(piArguments(), "--extension")}`],
     ...(past ? [["All of them", `export NO_PROXY='${past.NO_PROXY}'`]] : []),
   ] as const;
   return rows.map(([agent, line]) => `  ${agent.padEnd(32)}${line}\n`).join("");

@@ -347,6 +347,7 @@ function plain({
   is_refused,
   is_cut,
   gap,
+  head_sent,
   marks,
   pending,
 }: Omit<ConversationState, "kept">): Omit<ConversationState, "kept"> {
@@ -357,6 +358,7 @@ function plain({
     is_refused,
     is_cut,
     gap,
+    ...(head_sent !== undefined && { head_sent }),
     marks,
     ...(pending && { pending }),
   };

@@ -131,7 +131,7 @@ impl RunningRequest<'_> {
         };
         let entered = Entered {
             cut: Some(anew.reason),
-            repeated: anew.base.filter(|_| running.hides()).map_or(0, |base| self.stays_beside(base)),
+            repeated: 0,
             tokens,
             whole: anew.whole.max(tokens),
             is_turn: anew.new.has_turn,

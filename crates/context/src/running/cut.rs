@@ -76,9 +76,8 @@ pub struct CutScale<'a> {
     pub thrift: f64,
     /// Tokens that prompts may have, without what stands beside them.
     pub budget: u64,
-    /// Tokens that stand beside them, and how many of these stay in the provider's cache at a cut.
+    /// Tokens that stand beside them.
     pub beside: u64,
-    pub stays: u64,
     /// Tokens of the next prompt if it goes on.
     pub next: u64,
     /// Tokens of the whole conversation.
@@ -117,8 +116,7 @@ impl CutScale<'_> {
     fn payable(&self, most_cost: f64) -> f64 {
         let Self { prices, account, .. } = self;
         let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, self.is_cold);
-        let beside = Account::price(prices, self.beside, self.stays);
-        (most_cost * without - account.costs.cost - beside) / prices.written.max(0.01)
+        (most_cost * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64
     }
 
     /// Returns the tokens that a cut leaves which nothing forces, where one pays.
