@@ -165,6 +165,8 @@ const TOKEN = [{ alg: "none" }, { exp: 4_102_444_800, "https://api.openai.com/au
   .map(part)
   .join(".");
 
+const isOfPlan = ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`;
+
 /** The same agents with a login in place of a key. `files` are those that it has left, `serves` what is asked beside the model. */
 export const LOGINS = {
   "codex, logged in": {
@@ -187,7 +189,7 @@ export const LOGINS = {
         .flatMap((setting) => ["-c", setting]),
     }),
     base: (address) => `${address}/v1`,
-    isPaid: ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`,
+    isPaid: isOfPlan,
   },
   "pi, logged in": {
     ...ALONE.pi,
@@ -199,7 +201,7 @@ export const LOGINS = {
     files: { ".pi/agent/auth.json": { "openai-codex": { type: "oauth", access: TOKEN, refresh: KEY, expires: 4_102_444_800_000, accountId: "acct_1" } } },
     base: (address) => `${address}/codex`,
     around: (answer) => (request) => answer(new Request(request.url.replace("/codex/", "/v1/"), request)),
-    isPaid: ({ headers }) => headers["chatgpt-account-id"] === "acct_1" && headers.authorization === `Bearer ${TOKEN}`,
+    isPaid: isOfPlan,
   },
   "gemini-cli, logged in": {
     ...AGENTS["gemini-cli"],

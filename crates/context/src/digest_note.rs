@@ -15,6 +15,9 @@ pub const HANDLE_FIELD: &str = "drilldown_handle";
 /// Metadata field of an item that holds what a recall found: the first place that it cites.
 pub const RECALLED_FIELD: &str = "recalled_from";
 
+/// What every line says that names a handle, behind why not all stands here. Text of others that reads so is escaped.
+pub const NOTE: &str = "; drilldown ";
+
 /// Notes in the metadata of an item how large the text behind its digest is, and where to look next.
 pub fn attach(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
     let mut note = json!({ "strategy": strategy, "tokens": tokens });
@@ -73,12 +76,12 @@ pub fn note_with(item: &ContextItem, kept: u64, missing: Option<&JsonMap>) -> Op
     }
     let view = missing.or_else(|| field(item, "view")?.as_object());
     let view = view.map_or_else(String::new, |view| format!(" {}", written(view)));
-    Some(format!("({kept} of {total} tokens; {}{view})", way(handle)))
+    Some(format!("({}{view})", way(&format!("{kept} of {total} tokens"), handle)))
 }
 
-/// Says how to get at what a handle names.
-pub fn way(handle: &str) -> String {
-    ["drilldown ", &safe_handle(handle)].concat()
+/// Says why not all stands here, and how to get at the rest.
+pub fn way(why: &str, handle: &str) -> String {
+    [why, NOTE, &safe_handle(handle)].concat()
 }
 
 /// Writes a selector as one is read: its type, where it starts, and then the rest.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::digest_note::{self, HANDLE_FIELD, safe_handle};
+use crate::digest_note::{self, HANDLE_FIELD, NOTE, safe_handle};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::lines::line_end;
 use contextweaver_text::redact::redact_id;
@@ -158,9 +158,6 @@ fn escape_notes_with<'a>(text: &'a str, note: &str) -> Cow<'a, str> {
     out.push_str(&text[done..]);
     Cow::Owned(out)
 }
-
-/// What every line below a digest says.
-const NOTE: &str = "; drilldown ";
 
 /// Returns a text that stands outside of a prompt, with lines escaped that read like those that `tool` is named in, or like
 /// the labels of our prompts. Other lines in brackets stay: outside of a prompt they are sections of a configuration.

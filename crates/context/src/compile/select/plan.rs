@@ -351,7 +351,7 @@ impl<'a> Planner<'a> {
         // Whoever goes on with the prompt is told where to look, if nothing else.
         let handle = || {
             let artifact = item.artifact_ref.as_ref().filter(|_| self.is_cut)?;
-            Some(["(", &digest_note::way(&artifact.handle), ")"].concat())
+            Some(["(", &digest_note::way(NOTE_PART, &artifact.handle), ")"].concat())
         };
         if is_too_long {
             below = below.and_then(|_| handle());
@@ -379,7 +379,7 @@ impl<'a> Planner<'a> {
         let handle = handle_of_item(self.item(row.at)).filter(|_| self.is_cut);
         let content = handle.map_or_else(
             || EntryContent::stub(STUB_ROOM),
-            |handle| EntryContent::stub(&[STUB_ROOM, "; ", &digest_note::way(&handle)].concat()),
+            |handle| EntryContent::stub(&digest_note::way(STUB_ROOM, &handle)),
         );
         self.written(index, row, RenderedAs::Stub, content, None)
     }
@@ -409,3 +409,5 @@ fn worthwhile(room: u64, whole: u64) -> u64 {
 /// Why a stub stands where text was expected.
 const STUB_PHASE: &str = "not shown in this phase";
 const STUB_ROOM: &str = "left out for room";
+/// What stands below an excerpt that has no room to say how much of the text it is.
+const NOTE_PART: &str = "a part";
