@@ -135,9 +135,12 @@ const PLACES = [
   ["answer", 1],
 ];
 
-/** Where and how an object is to fail. */
-function planOf(draw, hasBlobs) {
-  const [place, most] = hasBlobs && draw.chance(0.5) ? ["put", 1] : draw.pick(PLACES);
+/** What every append comes to: each session fails here first, once at each, since a draw alone may never name one of them. */
+const EVERY_APPEND = ["statement", "statement of a transaction", "transaction", "sync", "answer"];
+
+/** Where and how an object is to fail: at the place named, or at one that is drawn. */
+function planOf(draw, hasBlobs, named) {
+  const [place, most] = named ? [named, 1] : hasBlobs && draw.chance(0.5) ? ["put", 1] : draw.pick(PLACES);
   return { place, left: 1 + draw.below(most), when: draw.pick(["before", "after"]), how: draw.pick(["error", "error", "abort"]) };
 }
 
@@ -190,6 +193,8 @@ class Played {
   #draw;
   #chances;
   #faults;
+  /** Places of an append at which none of this session has failed yet. */
+  #untried = [...EVERY_APPEND];
   #client;
   #plan;
   #twin;
@@ -413,9 +418,10 @@ class Played {
   /** Asks until it is answered; or, where the client gives up, once. */
   async #ask(name, input, key, gives_up = false) {
     for (let attempt = 0; ; attempt += 1) {
+      const untried = name === "append" && attempt < 3 ? this.#untried.pop() : undefined;
       this.#plan =
-        attempt < 3 && this.#faults.chance(this.events < EARLY ? this.#chances.fault : this.#chances.late)
-          ? planOf(this.#faults, input.tool_results?.some(isLong))
+        untried || (attempt < 3 && this.#faults.chance(this.events < EARLY ? this.#chances.fault : this.#chances.late))
+          ? planOf(this.#faults, input.tool_results?.some(isLong), untried)
           : undefined;
       try {
         const answer = await this.#client[name](input, key && { idempotency_key: key });
