@@ -54,7 +54,6 @@ export interface ConversationState {
   readonly is_refused: boolean;
   readonly is_cut: boolean;
   readonly gap: number;
-  readonly head_sent?: string;
   readonly marks: CachePlanState;
   readonly kept: readonly KeptAnswer[];
   readonly pending?: Pending;
@@ -138,10 +137,7 @@ export class Conversation {
   /** Tokens of the tools that are added, for which there is room from the beginning. */
   readonly #own: number;
   #beside: Beside | undefined;
-  /** The hash of tools and instructions in the last shortened prompt. */
-  #headSent: string | undefined;
-  /** Costs that the log's account counts too much: of cuts, and of sending everything. */
-  #headCosts = 0;
+  /** Costs that the log's account counts too much, of sending everything: all was sent as it came. */
   #same = 0;
 
   /** Begins a conversation, or one that was kept; its log is opened before it takes a request. */
@@ -152,11 +148,11 @@ export class Conversation {
     if (state) this.#resume(state);
   }
 
-  #resume({ prints, head, units, is_refused, is_cut, gap, head_sent, marks, kept, pending }: ConversationState): void {
+  #resume({ prints, head, units, is_refused, is_cut, gap, marks, kept, pending }: ConversationState): void {
     // Of what was kept no text is known: the first request reads its messages anew.
     this.prints = prints.map((hash) => ({ hash, text: "" }));
     [this.head, this.#units, this.isRefused, this.#isCut, this.#gap] = [head, units, is_refused, is_cut, gap];
-    [this.#headSent, this.#kept, this.#pending] = [head_sent, kept, pending];
+    [this.#kept, this.#pending] = [kept, pending];
     this.#planned.resume(marks);
   }
 
@@ -169,7 +165,6 @@ export class Conversation {
       is_refused: this.isRefused,
       is_cut: this.#isCut,
       gap: this.#gap,
-      ...(this.#headSent !== undefined && { head_sent: this.#headSent }),
       marks: this.#planned.state(),
       kept: this.#kept,
       ...(this.#pending && { pending: this.#pending }),
@@ -212,22 +207,10 @@ export class Conversation {
     return {
       steps,
       cuts,
-      cost: cost - this.#headCosts,
+      cost,
       cost_without: cost_without - this.#same,
       cached_tokens: observed?.cached_tokens ?? 0,
     };
-  }
-
-  /** Takes what the account of the log cannot know of a step: that all was sent as it came, and that a cut leaves what stands before the dialogue. */
-  #account(step: Built["step"], isWhole: boolean): void {
-    if (!step) return;
-    const { cost, cost_without, tokens, cut } = step;
-    if (isWhole) this.#same += cost_without - cost;
-    const head = this.#beside;
-    const isKept = cut !== undefined && cut !== "cold" && head !== undefined && this.#headSent === head.hash;
-    if (!isWhole && isKept && head.tokens >= LEAST_HEAD)
-      this.#headCosts += Math.max(0, head.tokens * (cost / tokens - CACHED));
-    this.#headSent = isWhole ? undefined : head?.hash;
   }
 
   /** Begins with a request. */
@@ -295,7 +278,7 @@ export class Conversation {
     const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
     this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
     this.#isCut ||= !isWhole;
-    this.#account(built.step, isWhole);
+    if (isWhole && built.step) this.#same += built.step.cost_without - built.step.cost;
     if (isWhole) {
       const sent = tokens_without - this.#own;
       return { text, isWhole, tokens: sent, tokens_without: sent };
@@ -463,10 +446,6 @@ export class Conversation {
     this.#log.observe(String(body["model"] ?? "model"), countsOf(usage).input_tokens, usage);
   }
 }
-
-/** Tokens that every provider keeps of a prompt, and the price that all of them have for one that they kept. */
-const LEAST_HEAD = 2_048;
-const CACHED = 0.1;
 
 /** The answer to a model that reads on and on. */
 const ENOUGH = "Nothing more is read for this answer. Go on with what you have; you can read again in the next one.";

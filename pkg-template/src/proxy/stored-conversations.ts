@@ -347,7 +347,6 @@ function plain({
   is_refused,
   is_cut,
   gap,
-  head_sent,
   marks,
   pending,
 }: Omit<ConversationState, "kept">): Omit<ConversationState, "kept"> {
@@ -358,7 +357,6 @@ function plain({
     is_refused,
     is_cut,
     gap,
-    ...(head_sent !== undefined && { head_sent }),
     marks,
     ...(pending && { pending }),
   };

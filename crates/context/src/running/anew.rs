@@ -131,7 +131,7 @@ impl RunningRequest<'_> {
         };
         let entered = Entered {
             cut: Some(anew.reason),
-            repeated: 0,
+            repeated: anew.base.map_or(0, |base| self.stays_beside(base, running.hides())),
             tokens,
             whole: anew.whole.max(tokens),
             is_turn: anew.new.has_turn,

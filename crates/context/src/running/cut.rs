@@ -76,8 +76,9 @@ pub struct CutScale<'a> {
     pub thrift: f64,
     /// Tokens that prompts may have, without what stands beside them.
     pub budget: u64,
-    /// Tokens that stand beside them.
+    /// Tokens that stand beside them, and how many of these stay in the provider's cache at a cut.
     pub beside: u64,
+    pub stays: u64,
     /// Tokens of the next prompt if it goes on.
     pub next: u64,
     /// Tokens of the whole conversation.
@@ -116,7 +117,8 @@ impl CutScale<'_> {
     fn payable(&self, most_cost: f64) -> f64 {
         let Self { prices, account, .. } = self;
         let without = account.costs.cost_without + account.without(prices, self.whole, self.beside, self.is_cold);
-        (most_cost * without - account.costs.cost) / prices.written.max(0.01) - self.beside as f64
+        let beside = Account::price(prices, self.beside, self.stays);
+        (most_cost * without - account.costs.cost - beside) / prices.written.max(0.01)
     }
 
     /// Returns the tokens that a cut leaves which nothing forces, where one pays.

@@ -132,7 +132,7 @@ impl RunningRequest<'_> {
         let hides = base.is_some_and(RunningPrompt::hides) || draft.hides();
         let is_cold = base.is_some_and(|before| self.is_cold(before) || self.is_moved(before, hides));
         let cold = is_cold.then_some(CutReason::Cold);
-        let scale = self.scale(&account, &draft, anew);
+        let scale = self.scale(base, &account, &draft, anew);
         let is_partial = base.is_some_and(|base| !base.left.is_empty());
         let compile = |reason, depth| {
             let Draft { new, whole, .. } = &draft;
@@ -222,6 +222,11 @@ impl RunningRequest<'_> {
         self.request.reserved_tokens + if hides { self.request.hidden_tokens } else { 0 }
     }
 
+    /// Returns the tokens beside a prompt that the provider still has when it is cut: they stand before what changes.
+    pub(super) fn stays_beside(&self, before: &RunningPrompt, hides: bool) -> u64 {
+        if self.is_cold(before) || self.is_moved(before, hides) { 0 } else { self.beside(hides) }
+    }
+
     pub(super) fn room(&self) -> u64 {
         self.budget.saturating_sub(self.beside(true))
     }
@@ -282,8 +287,11 @@ impl RunningRequest<'_> {
             }
             Some(draft) => {
                 let fits = draft.tokens <= self.room();
-                let depth =
-                    if fits { CutDepth::ALL } else { self.depth(&self.scale(&account, &draft, Some(reason)), reason) };
+                let depth = if fits {
+                    CutDepth::ALL
+                } else {
+                    self.depth(&self.scale(None, &account, &draft, Some(reason)), reason)
+                };
                 let header = &head.text;
                 self.compile(&Anew { base: None, header, account, reason, new: &draft.new, whole: draft.whole, depth })
             }
@@ -315,8 +323,15 @@ impl RunningRequest<'_> {
         (sum + around(frame.header) + around(frame.footer) + around(ledger)).saturating_sub(SEPARATOR_QUARTERS)
     }
 
-    fn scale<'s>(&'s self, account: &'s Account, draft: &Draft, reason: Option<CutReason>) -> CutScale<'s> {
+    fn scale<'s>(
+        &'s self,
+        base: Option<&RunningPrompt>,
+        account: &'s Account,
+        draft: &Draft,
+        reason: Option<CutReason>,
+    ) -> CutScale<'s> {
         CutScale {
+            stays: base.map_or(0, |base| self.stays_beside(base, true)),
             is_cold: is_new_to_all(reason),
             prices: &self.prices,
             account,

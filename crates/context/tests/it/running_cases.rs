@@ -107,6 +107,32 @@ fn a_short_excerpt_at_a_cut_says_where_the_rest_is() {
     assert!(excerpts > 0);
 }
 
+/// Tools and instructions beside the prompt stay in the provider's cache at a cut, but for the first one where it brings the tools
+/// in that read what is hidden.
+#[test]
+fn a_cut_does_not_pay_for_what_stands_beside_it_again() {
+    for (hidden_tokens, first) in [(300, 0), (0, 5_000)] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let request = BuildRequest { reserved_tokens: 5_000, hidden_tokens, ..loop_of(12_000) };
+        let mut all = vec![json!({ "role": "user", "content": "Read the files." })];
+        let mut cuts = Vec::new();
+        for step in 0..24 {
+            let id = format!("call_{step}");
+            let call = json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
+            all.push(json!({ "role": "assistant", "content": null, "tool_calls": [call] }));
+            all.push(json!({ "role": "tool", "tool_call_id": id, "content": words(700, step) }));
+            manager.sync_messages(Conversation::new(Format::OpenAiChat, all.clone())).unwrap().done().unwrap();
+            let told = messages(&mut manager, &request, Format::OpenAiChat).unwrap().step.unwrap();
+            if told.cut == Some(CutReason::Full) {
+                cuts.push(told.repeated_tokens);
+            }
+        }
+        assert!(cuts.len() >= 3, "{cuts:?}");
+        assert_eq!(cuts[0], first);
+        assert!(cuts[1..].iter().all(|repeated| *repeated == 5_000 + hidden_tokens), "{cuts:?}");
+    }
+}
+
 /// What stands behind a result that the model has not answered yet, instructions or a word of the user, does not take its place.
 #[test]
 fn a_cut_keeps_the_result_that_was_just_read_under_what_stands_behind_it() {
