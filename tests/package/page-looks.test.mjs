@@ -37,7 +37,7 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
         await shows(tab, "#call-title", /a cut/);
         await examine(tab);
         await choose(tab, "context", "rollout-codex.jsonl", codex);
-        await shows(tab, "#headline", /47 model calls: \$0\.28 instead of \$0\.35/);
+        await shows(tab, "#headline", /47 model calls: \$0\.24 instead of \$0\.35/);
         await tab.click("#cut-after");
         await shows(tab, "#left-here", /its handle stands there/);
         await shows(tab, "#cuts", /by handle/);
