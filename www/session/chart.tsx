@@ -29,6 +29,8 @@ const [LEFT, RIGHT, TOP, TOKENS, LANE, LABELS, MONEY] = [46, 6, 20, 220, 16, 22,
 /** Pixels that the label of a cut takes. */
 const LABEL_WIDTH = 58;
 const LINE_HEIGHT = 15;
+/** Pixels from a label above the end of a line to one below it. */
+const BELOW = 27;
 
 /** Puts calls into as many columns as there is room for; where cuts alone take more, a run between two of them is one. */
 export function columnsOf(calls: readonly Call[], most: number): readonly Column[] {
@@ -319,6 +321,9 @@ function MoneyLines({
     tape.isMoney,
   );
   const labels = LINES.map((line) => ({ ...line, at: y(tape[line.key]) - 6 })).sort((a, b) => a.at - b.at);
+  // Lines rise to the right, so under the end of the lowest there is nothing, where it is high enough.
+  const lowest = labels.at(-1);
+  if (lowest && lowest.at + BELOW < bottom - 2) lowest.at += BELOW;
   // From below, each at least a line above the one before; the lowest may not leave the drawing.
   for (let at = labels.length - 1, least = bottom - 2; at >= 0; at -= 1) {
     const label = labels[at];
