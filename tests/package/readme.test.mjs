@@ -65,23 +65,26 @@ test("every document but the changelog and tables can be read in one go", () => 
   }
 });
 
-for (const [file, text] of texts) {
-  if (file === "CHANGELOG.md") continue;
-  for (const { language, words, line, code } of fences(text)) {
-    const name = `${file}:${line} (${language})`;
-    const stem = `${file.replaceAll(/[/.]/g, "-")}-${line}`;
-    if (language === "js" || language === "ts") {
-      test(name, async () => {
-        if (words.includes("workers")) return typeCheck(stem, code, WORKERS);
-        if (language === "ts") await typeCheck(stem, code);
-        const script = language === "ts" ? (await transform(code, { loader: "ts", target: "es2022" })).code : code;
-        await writeFile(join(folder, `${stem}.mjs`), script);
-        const how = words.includes("norun") ? ["--check"] : ["--import", "./scripted-provider.mjs"];
-        await run("node", [...how, `${stem}.mjs`], { cwd: folder });
-      });
-    } else if (language === "sh" && words.includes("run")) {
-      test(name, () => run("sh", ["-e", "-c", code], { cwd: folder, env: { PATH: path } }));
-    }
+const snippets = [...texts]
+  .filter(([file]) => file !== "CHANGELOG.md")
+  .flatMap(([file, text]) => fences(text).map((fence) => ({ ...fence, file, stem: `${file.replaceAll(/[/.]/g, "-")}-${fence.line}` })));
+const [forWorkers, anywhere] = [true, false].map((isWorker) =>
+  snippets.filter(({ language, words }) => (isWorker || language === "ts") && words.includes("workers") === isWorker),
+);
+
+for (const { file, stem, language, words, line, code } of snippets) {
+  const name = `${file}:${line} (${language})`;
+  if (language === "js" || language === "ts") {
+    test(name, async () => {
+      if (words.includes("workers")) return compiles(stem, WORKERS, forWorkers);
+      if (language === "ts") await compiles(stem, ANYWHERE, anywhere);
+      const script = language === "ts" ? (await transform(code, { loader: "ts", target: "es2022" })).code : code;
+      await writeFile(join(folder, `${stem}.mjs`), script);
+      const how = words.includes("norun") ? ["--check"] : ["--import", "./scripted-provider.mjs"];
+      await run("node", [...how, `${stem}.mjs`], { cwd: folder });
+    });
+  } else if (language === "sh" && words.includes("run")) {
+    test(name, () => run("sh", ["-e", "-c", code], { cwd: folder, env: { PATH: path } }));
   }
 }
 
@@ -260,11 +263,26 @@ const WORKERS = [
 ];
 const ANYWHERE = ["--module", "NodeNext", "--lib", "ES2023,DOM", "--typeRoots", join(here, "node_modules", "@types"), "--types", "node"];
 
-async function typeCheck(file, code, how = ANYWHERE) {
+/** What the compiler says of all snippets that are compiled alike: it reads the packages once for all of them. */
+const said = new Map();
+
+async function compiles(stem, how, snippets) {
+  if (!said.has(how)) said.set(how, compile(how, snippets));
+  const files = snippets.map((snippet) => `${snippet.stem}.ts`);
+  // Of another snippet its own test tells.
+  const errors = (await said.get(how)).filter((error) => error.startsWith(`${stem}.ts(`) || !files.some((file) => error.startsWith(`${file}(`)));
+  assert.deepEqual(errors, []);
+}
+
+async function compile(how, snippets) {
   // An import-free snippet would otherwise share the global scope.
-  await writeFile(join(folder, `${file}.ts`), `${code}\nexport {};\n`);
+  await Promise.all(snippets.map(({ stem, code }) => writeFile(join(folder, `${stem}.ts`), `${code}\nexport {};\n`)));
   const tsc = join(here, "node_modules", ".bin", "tsc");
-  await run(tsc, ["--strict", "--noEmit", "--target", "ES2022", ...how, `${file}.ts`], { cwd: folder });
+  const files = snippets.map(({ stem }) => `${stem}.ts`);
+  const options = ["--strict", "--noEmit", "--pretty", "false", "--target", "ES2022"];
+  const { code, stdout, stderr } = await run(tsc, [...options, ...how, ...files], { cwd: folder, check: false });
+  const errors = `${stdout}${stderr}`.split(/\n(?=\S)/).filter((error) => error.trim() !== "");
+  return code === 0 || errors.length > 0 ? errors : [`tsc ended with ${code}`];
 }
 
 /** What a Markdown text leads to, code left out. */
