@@ -1,5 +1,6 @@
 //! Which lines a reader looks for first: errors, warnings, closing counts. Words only, no language model.
 
+use crate::digest::level::is_none;
 use contextweaver_text::openings::Openings;
 
 /// What a line reports.
@@ -291,16 +292,11 @@ fn says_none(tail: &str) -> bool {
     let Some(value) = rest.strip_prefix([':', '=']) else { return false };
     let value = value.trim_start().trim_start_matches('"');
     let word = value.split(|ch: char| !ch.is_alphanumeric() && ch != '.').next().unwrap_or("");
-    match word {
-        "0" | "null" | "none" | "None" | "false" | "False" | "no" | "nil" => true,
-        // `""`, `[]`, `{}`
-        "" => {
-            tail.contains('"') && value.starts_with([',', '}', '[', '{', ']']) && !value.starts_with(['[', '{'])
-                || value.starts_with("[]")
-                || value.starts_with("{}")
-        }
-        _ => false,
+    if !word.is_empty() {
+        return is_none(word.as_bytes(), &value.as_bytes()[word.len()..]);
     }
+    // `""`, `[]`, `{}`
+    tail.contains('"') && value.starts_with([',', '}', ']']) || value.starts_with("[]") || value.starts_with("{}")
 }
 
 #[cfg(test)]
@@ -338,6 +334,8 @@ mod tests {
             ("\"error\": \"card_declined\"", "e"),
             ("{\"level\": \"error\"}", "e"),
             ("errors: 3", "es"),
+            ("error: no such file or directory", "e"),
+            ("error: none, failed=null count=3", ""),
             ("{\"n\": 0, \"error\": \"x\"}", "e"),
             ("{\"a\": \"no\", \"failed\": true}", "e"),
             ("error_count 3", ""),

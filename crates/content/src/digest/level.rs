@@ -134,8 +134,8 @@ fn matches_stem(bytes: &[u8], stem: &str) -> bool {
     for wanted in stem.bytes() {
         let found = bytes.get(at).copied().unwrap_or(0);
         match wanted {
-            // `TypeErrors` and `typeErrorCode` hold the word, `errorless` does not.
-            b'.' => return !found.is_ascii_lowercase() || (found == b's' && !is_lower(bytes.get(at + 1))),
+            // `TypeErrors` and `typeErrorCode` hold the word; `errorless` and `DOWNLOAD` do not.
+            b'.' => return ends_word(bytes, at) || (found | 0x20 == b's' && ends_word(bytes, at + 1)),
             b'_' => at += usize::from(matches!(found, b' ' | b'_' | b'-')),
             _ if found.to_ascii_lowercase() == wanted => at += 1,
             _ => return false,
@@ -144,8 +144,10 @@ fn matches_stem(bytes: &[u8], stem: &str) -> bool {
     true
 }
 
-fn is_lower(byte: Option<&u8>) -> bool {
-    byte.is_some_and(u8::is_ascii_lowercase)
+/// Tells whether a word ends before a byte: it is no letter, or opens the next part of a name.
+fn ends_word(bytes: &[u8], at: usize) -> bool {
+    let next = bytes.get(at).copied().unwrap_or(0);
+    !next.is_ascii_alphabetic() || starts_word(bytes[at - 1], next, bytes.get(at + 1).copied())
 }
 
 /// Tells whether a word says nothing here: `0 errors`, `failed: 0`, `"error": null`, `src/error.rs`, `--fail-fast`.
@@ -154,7 +156,8 @@ fn is_denied(text: &str, at: usize) -> bool {
     let begin = bytes[..at].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |last| last + 1);
     let end = at + bytes[at..].iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(bytes.len() - at);
     let (head, tail) = (&bytes[..begin], &bytes[end..]);
-    let follows = tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
+    // `2 error(s)` counts errors, `error(x)` calls a function.
+    let follows = tail.get(1).is_some_and(u8::is_ascii_alphanumeric) && !tail.starts_with(b"(s)");
     let named =
         matches!(head.last(), Some(b'/' | b'-')) || (matches!(tail.first(), Some(b'/' | b'.' | b'(')) && follows);
     // A time-out that is being set is none.
@@ -179,8 +182,22 @@ fn says_none(tail: &[u8]) -> bool {
     let end = value.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.').unwrap_or(value.len());
     let (word, rest) = value.split_at(end);
     let empty = [&b"\"\""[..], b"[]", b"{}"].iter().any(|empty| rest.starts_with(empty));
-    matches!(word, b"0" | b"null" | b"none" | b"None" | b"false" | b"False" | b"no" | b"nil")
-        || (word.is_empty() && empty)
+    is_none(word, rest) || (word.is_empty() && empty)
+}
+
+/// Tells whether a value says that there is nothing: `0`, `null`, and `no` unless more is said, as in `no such file`.
+pub(crate) fn is_none(word: &[u8], rest: &[u8]) -> bool {
+    let next = rest.strip_prefix(b" ").unwrap_or_default();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let end = next.iter().position(|byte| !is_name(byte)).unwrap_or(next.len());
+    // `error=null retries=3` begins another field.
+    let is_field = matches!(next.get(end), Some(b':' | b'='));
+    match word {
+        b"0" | b"false" | b"False" => true,
+        b"no" | b"nil" | b"null" => end == 0 || is_field,
+        b"none" | b"None" => &next[..end] != b"of",
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -207,6 +224,22 @@ mod tests {
             ("\"error\": \"\", \"errors\": [],", Level::None),
             ("\"error\": \"card_declined\"", Error),
             ("errors: 3", Error),
+            ("error: no such file or directory", Error),
+            ("fatal: no configured push destination.", Error),
+            ("error: none of the candidates matched", Error),
+            ("error: nil pointer dereference", Error),
+            ("error: none", Level::None),
+            ("error: no", Level::None),
+            ("failures: 0 of 12 cases", Level::None),
+            ("errors=0 failed=no retry_count=null x=1", Level::None),
+            ("    3 Error(s)", Error),
+            ("    0 Error(s)", Level::None),
+            ("error(code)", Level::None),
+            ("DOWNLOAD at 90 %", Level::None),
+            ("FAILOVER to the other node", Level::None),
+            ("ERRORS: 2", Error),
+            ("typeErrorCode 3", Error),
+            ("HTTPError 500", Error),
             ("WARN slow query in 89s", Warning),
             ("> v3.4 is deprecated", Warning),
             ("=== 1 failed, 139 passed in 22.76s ===", Error),

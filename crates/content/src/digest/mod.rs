@@ -8,7 +8,7 @@ mod columns;
 mod diff;
 mod json;
 mod leaves;
-mod level;
+pub(crate) mod level;
 mod lined;
 mod markup;
 mod survey;
