@@ -60,13 +60,13 @@ impl<'a> RulesPlan<'a> {
         let budget = state.budget.unwrap_or(frame.budget);
         let most = (4 * budget / SHARE).min(4 * MOST_TOKENS).min(4 * frame.budget / CUT_SHARE).min(room / 2);
         let mut plan = Self { held, chosen: Vec::new(), quarters: 0 };
-        plan.choose(state, budget, most);
+        plan.choose(state, budget, state.request.budget_tokens.unwrap_or(frame.budget), most);
         (!plan.held.is_empty()).then_some(plan)
     }
 
     /// Takes the surest first, of these the newest; never one without those that later speak of the same.
-    fn choose(&mut self, state: &BuildState, budget: u64, most: u64) {
-        let stands = standing_whole(state);
+    fn choose(&mut self, state: &BuildState, budget: u64, whole: u64, most: u64) {
+        let stands = standing_whole(state, whole);
         let is_shown = |held: &Held| !held.said.is_callers && stands.contains(&held.at);
         let is_told = |held: &Held| held.ended.is_none() && !held.said.statement.is_once && !is_shown(held);
         let mut order: Vec<usize> = (0..self.held.len()).filter(|at| is_told(&self.held[*at])).collect();
@@ -201,8 +201,8 @@ fn shows(entry: &PromptEntry, text: &str) -> bool {
 }
 
 /// Returns the positions of items that are sure to stand in the prompt as they are.
-fn standing_whole(state: &BuildState) -> HashSet<usize> {
-    let cap = 4 * crate::compile::select::selector::cap(state.request.budget_tokens.unwrap_or_default());
+fn standing_whole(state: &BuildState, budget: u64) -> HashSet<usize> {
+    let cap = 4 * crate::compile::select::selector::cap(budget);
     let is_whole = |row: &&crate::compile::select::plan::CandidateRow| {
         let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);
         stands || (state.units[row.unit].pinned.is_some() && row.quarters < cap)

@@ -103,19 +103,21 @@ pub fn find(text: &str) -> Vec<Statement> {
     found
 }
 
+/// Marks and lines that end a sentence.
+const ENDS: [char; 7] = ['\n', '.', '!', '?', '。', '！', '？'];
+
 /// Returns the stretches that are read: all of a turn, or its beginning and its end.
 fn read_of(text: &str) -> Vec<Range<usize>> {
+    let stretches = quoted::own_stretches(text);
     if text.len() <= 2 * READ_AT_ENDS {
-        return quoted::own_stretches(text);
+        return stretches;
     }
-    let head = floor_char_boundary(text, READ_AT_ENDS);
-    let tail = floor_char_boundary(text, text.len() - READ_AT_ENDS);
-    let behind = quoted::own_stretches(&text[tail..]).into_iter().map(|range| range.start + tail..range.end + tail);
-    let mut stretches = quoted::own_stretches(&text[..head]);
-    // The cut may go through a quotation, so the stretch that it ends is not read.
-    stretches.pop();
-    stretches.extend(behind.skip(1));
-    stretches
+    // The whole turn tells what is quoted: a fence may open before a cut. Of a stretch across a cut, whole sentences are read.
+    let head = text[..floor_char_boundary(text, READ_AT_ENDS)].rfind(ENDS).unwrap_or(0);
+    let from = floor_char_boundary(text, text.len() - READ_AT_ENDS);
+    let tail = text[from..].find(ENDS).map_or(text.len(), |at| from + at);
+    let ends = stretches.into_iter().flat_map(|Range { start, end }| [start..end.min(head), start.max(tail)..end]);
+    ends.filter(|range| range.start < range.end).collect()
 }
 
 impl Statement {

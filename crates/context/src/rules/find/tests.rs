@@ -30,3 +30,18 @@ fn each_class_of_statements_is_found() {
         }
     }
 }
+
+#[test]
+fn a_long_turn_is_read_at_both_ends() {
+    let log = "2026-03-01T10:00:00Z INFO job done\n".repeat(3_000);
+    let said = |text: &str| -> Vec<String> {
+        find(text).iter().filter(|one| one.is_sure()).map(|one| text[one.range.clone()].trim().to_owned()).collect()
+    };
+    assert_eq!(said(&format!("Never deploy on Fridays. Here is today's log.\n{log}")), ["Never deploy on Fridays."]);
+    assert_eq!(said(&format!("Here is today's log.\n{log}Always answer in German.")), ["Always answer in German."]);
+    // What stands in a fence is quoted wherever the turn is cut.
+    assert_eq!(said(&format!("The page:\n```\n{log}Always answer in German.\n```\n")), [""; 0]);
+    let prose = "The depot sends what it has in the evening. ".repeat(3_000);
+    let both = format!("Never deploy on Fridays. {prose}Always answer in German.");
+    assert_eq!(said(&both), ["Never deploy on Fridays.", "Always answer in German."]);
+}
