@@ -260,6 +260,10 @@ fn conditions(source: &JsonMap, path: &str) -> ReadGuardrail<Vec<GuardrailCondit
             for (key, value) in fields {
                 out.push(match (key.as_str(), value) {
                     ("cel", Value::String(source)) => expression(source, &pointer(&at, key))?,
+                    ("cel", other) => {
+                        let message = format!("expected an expression, got {}", type_name(other));
+                        return Err(GuardrailError::new(&pointer(&at, key), message));
+                    }
                     _ => field_condition(key, value, &at)?,
                 });
             }

@@ -83,6 +83,7 @@ fn bad_rules_never_load() {
             Some(16),
         ),
         (json!({ "id": "a", "condition": { "cel": "nope" } }), "/condition/cel", Some(0)),
+        (json!({ "id": "a", "condition": { "cel": ["confidence < 0.5"] } }), "/condition/cel", None),
         (json!({ "id": "a", "action": "explode" }), "/action", None),
         (json!({ "id": "a", "condition": 5 }), "/condition", None),
         (json!({ "id": "a", "requires": [] }), "/requires", None),

@@ -168,19 +168,20 @@ fn anything() -> Value {
 
 /// Allows null beside what a schema allows.
 fn nullable(mut node: JsonMap) -> JsonMap {
-    if let Some(Value::Array(list)) = node.get_mut("anyOf") {
+    let mut named = types(&node);
+    let is_choice = named.is_empty() && !node.contains_key("enum") && !node.contains_key("const");
+    if let Some(Value::Array(list)) = node.get_mut("anyOf").filter(|_| is_choice) {
         if !list.iter().any(|branch| branch.get("type") == Some(&json!("null"))) {
             list.push(json!({ "type": "null" }));
         }
         return node;
     }
-    let mut named = types(&node);
     if named.is_empty() {
         // Beside a `$ref` nothing may stand, and a constant is what it is.
         let branch = Value::Object(node);
         return JsonMap::from_iter([("anyOf".to_owned(), json!([branch, { "type": "null" }]))]);
     }
-    if node.contains_key("const") {
+    if node.contains_key("const") || node.contains_key("anyOf") {
         return JsonMap::from_iter([("anyOf".to_owned(), json!([node, { "type": "null" }]))]);
     }
     if !named.iter().any(|name| name == "null") {

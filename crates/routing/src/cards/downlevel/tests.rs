@@ -106,6 +106,10 @@ fn strict_objects_are_closed_and_complete() {
             json!({"type": "string", "pattern": "x"}),
         ),
     ]);
+    // A type beside alternatives forbids null as well.
+    let uuid = json!({"type": "string", "anyOf": [{"type": "string", "format": "uuid"}]});
+    let (out, _) = down(&json!({"type": "object", "properties": {"a": uuid}}), OpenAiStrict);
+    assert_eq!(out["properties"]["a"], json!({"anyOf": [uuid, {"type": "null"}]}));
     let (out, report) = down(
         &json!({"properties": {"n": {"$ref": "#/definitions/N", "description": "d"}, "m": {"$ref": "#/definitions/N"}},
             "required": ["n"], "definitions": {"N": {"type": "object", "properties": {"next": {"$ref": "#/definitions/N"}}}}}),
