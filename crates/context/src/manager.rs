@@ -328,7 +328,7 @@ impl ContextManager {
 
     /// Says by how many tokens of the model a budget is exceeded.
     pub(super) fn in_tokens_of(&self, model: &str, error: Error) -> Error {
-        ["over_by", "limit"].into_iter().fold(error, |error, name| {
+        ["over_by", "limit", "required"].into_iter().fold(error, |error, name| {
             match error.details().get(name).and_then(Value::as_u64) {
                 Some(tokens) => error.detail(name, self.calibrations.expected(model, tokens)),
                 None => error,

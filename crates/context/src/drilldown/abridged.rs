@@ -18,7 +18,7 @@ use contextweaver_model::{ContextItem, ItemKind};
 const SPARE_PARTS: u64 = 8;
 
 /// A request for as much of a result as fits.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Record)]
+#[derive(Debug, Clone, PartialEq, Eq, Record)]
 #[record(closed, root)]
 pub struct AbridgeRequest {
     /// The item of the result.
@@ -32,6 +32,17 @@ pub struct AbridgeRequest {
     /// The tool by which the rest is read: lines that name it as ours do are escaped.
     #[record(default = "drilldown".to_owned())]
     pub drilldown: String,
+}
+
+impl Default for AbridgeRequest {
+    fn default() -> Self {
+        Self {
+            item_id: String::new(),
+            max_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
+            asked: String::new(),
+            drilldown: "drilldown".to_owned(),
+        }
+    }
 }
 
 /// As much of a result as fits.

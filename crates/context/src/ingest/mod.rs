@@ -230,7 +230,10 @@ impl ContextManager {
             let view = envelope.views.first().map(|view| view.selector.clone());
             digest_note::attach(&mut item, stats.strategy, stats.original_tokens, view);
         }
-        self.append(vec![item.clone()], false).map_err(|error| error.at("/tool_call_id"))?;
+        self.append(vec![item.clone()], false).map_err(|error| match error.code() {
+            ErrorCode::DuplicateId => error.at("/tool_call_id"),
+            _ => error,
+        })?;
         self.envelopes.insert(item.id.clone(), envelope);
         self.outward_item(&mut item);
         Ok(Outcome::Done(item))

@@ -359,7 +359,7 @@ impl RunningRequest<'_> {
         let stays = base.and_then(|base| base.written.as_ref()).map_or(0, |written| written.quarters / 4);
         let repeated = match reason {
             None => account.sent,
-            Some(CutReason::Edited) => stays,
+            Some(CutReason::Edited) => stays + base.map_or(0, |base| self.stays_beside(base, hides)),
             Some(_) => 0,
         };
         let entered = Entered { cut: reason, repeated, tokens, whole, is_turn: new.has_turn, is_cold, hides };

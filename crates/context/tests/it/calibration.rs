@@ -94,6 +94,22 @@ fn what_is_over_is_all_that_is_missing_in_tokens_of_the_model() {
 }
 
 #[test]
+fn what_pinned_items_require_is_told_in_tokens_of_the_model() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest(ContextItem::new("u", ItemKind::UserTurn, "word ".repeat(100))).unwrap();
+    let pin = vec!["u".to_owned()];
+    let mut request = BuildRequest { budget_tokens: Some(20), pin, ..BuildRequest::new(Phase::Answer, "") };
+    let plain = build(&mut manager, &request).unwrap_err();
+    manager.observe_usage(&observed(1000, 2000)).unwrap();
+    (request.model, request.budget_tokens) = (Some(MODEL.to_owned()), Some(40));
+    let scaled = build(&mut manager, &request).unwrap_err();
+    for name in ["over_by", "limit", "required"] {
+        let [plain, scaled] = [&plain, &scaled].map(|error| error.details()[name].as_u64().unwrap());
+        assert!(scaled.abs_diff(2 * plain) <= 2, "{name}: {plain} {scaled}");
+    }
+}
+
+#[test]
 fn what_says_nothing_is_refused_and_changes_nothing() {
     let mut manager = ContextManager::new(ManagerOptions::default());
     for (wrong, code, path) in [

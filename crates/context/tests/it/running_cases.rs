@@ -201,7 +201,7 @@ fn a_cut_keeps_a_line_of_each_call_before_results_are_shown_at_length() {
 fn a_result_that_comes_late_changes_the_last_messages_alone() {
     let prices = Some(PriceModel::named("openai").unwrap());
     let mut manager = ContextManager::new(ManagerOptions { prices, ..ManagerOptions::default() });
-    let request = loop_of(200_000);
+    let request = BuildRequest { reserved_tokens: 20_000, ..loop_of(200_000) };
     let call = |id: &str| json!({ "id": id, "type": "function", "function": { "name": "read", "arguments": "{}" } });
     let result = |id: &str, salt: usize| json!({ "role": "tool", "tool_call_id": id, "content": words(900, salt) });
     let (mut all, mut sent, mut left) = (Vec::new(), Vec::<Value>::new(), 0);
