@@ -227,6 +227,14 @@ test("a router's providers have caches of their own", async () => {
   near(total.forecast.cached_tokens, sum(cached), "what was expected of the caches", 0.001);
   // The last call found nothing, and nothing says why.
   assert.deepEqual([total.forecast.missed_calls, total.forecast.missed_tokens], [1, cached.at(-1)]);
+  // Back at the first provider, which had other tools.
+  const tools = [{ type: "function", function: { name: "read", description: "Reads", parameters: { type: "object" } } }];
+  const changed = log.map((line, n) => (n < 3 ? line : { ...line, request: { ...line.request, tools } }));
+  const other = await report([await file(lines(changed)), "--budgets", "none"]);
+  assert.ok(
+    other.breaks.some(({ call, why }) => call === 4 && why === "route"),
+    JSON.stringify(other.breaks),
+  );
 });
 
 test("an edit, a subagent, a copy in another file and lines of one answer", async () => {

@@ -80,12 +80,12 @@ export class Conversation {
   #before = 0;
   #change: BreakReason | undefined;
   /** Messages that were sent and left, by what they are. */
-  #left = new Map<string, number>();
+  readonly #left = new Set<string>();
   #resent = 0;
   #last: Pick<RecordedCall, "at" | "model" | "provider"> | undefined;
   #keeps = 0;
-  /** When each provider behind a router was asked last. */
-  readonly #asked = new Map<string, number | undefined>();
+  /** When each provider behind a router was asked last, and with which head. */
+  readonly #asked = new Map<string, { readonly at: number | undefined; readonly head: string }>();
 
   constructor(session: string, parent: string | undefined) {
     [this.session, this.parent] = [session, parent];
@@ -106,11 +106,11 @@ export class Conversation {
     const gone = this.messages.splice(to);
     this.ends.length = this.messages.length;
     for (const message of gone) this.held -= textOfMessage(message).length;
-    if (to >= this.#before || this.#before === 0) return;
-    // What comes back behind a cut is no news, though the cache does not have it there.
-    this.#left = new Map(gone.map((message) => [keyOf(message), 1]));
-    this.#shared = Math.min(this.#shared, to);
-    this.#change = why;
+    if (to >= this.#shared) return;
+    // What comes back behind a cut is no news, though the cache does not have it there. Messages that no call sent are.
+    for (const message of gone.slice(0, this.#shared - to)) this.#left.add(keyOf(message));
+    this.#shared = to;
+    this.#change ??= why;
   }
 
   setHead(instructions: string | undefined, tools: string | undefined): void {
@@ -153,7 +153,7 @@ export class Conversation {
     };
     // A summary is written aside: the conversation goes on from where it was.
     if (recorded.isSummary === true) return call;
-    if (recorded.provider !== undefined) this.#asked.set(recorded.provider, recorded.at);
+    if (recorded.provider !== undefined) this.#asked.set(recorded.provider, { at: recorded.at, head: this.#headKey });
     this.#last = {
       at: recorded.at ?? this.#last?.at,
       model: recorded.model ?? this.#last?.model,
@@ -178,7 +178,8 @@ export class Conversation {
       at !== undefined && than !== undefined && at - than > cache.kept_seconds * 1000;
     // Each provider behind a router has a cache of its own, with what it was sent last.
     if (provider !== undefined && last.provider !== undefined && provider !== last.provider) {
-      return ["route", !this.#asked.has(provider) || isLater(this.#asked.get(provider))];
+      const asked = this.#asked.get(provider);
+      return ["route", asked === undefined || isLater(asked.at) || asked.head !== this.#headKey];
     }
     const isLate = isLater(last.at);
     if (this.#change) return [this.#change, isLate || this.#change === "tools" || this.#change === "instructions"];

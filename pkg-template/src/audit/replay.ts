@@ -169,14 +169,15 @@ class Ours {
       return;
     }
     if (!isPaid || !this.#loop) return;
-    const { cost, cost_without } = this.#loop.costs();
+    const { cost, cost_without, cuts } = this.#loop.costs();
     this.#cost -= cost - isPaid.cost;
     this.#without -= cost_without - isPaid.cost_without;
+    this.#cuts -= cuts - isPaid.cuts;
   }
 
   #asRecorded(call: Call, messages: readonly ChatMessage[], everything: Played): void {
     [this.#sent, this.#text] = [messages, undefined];
-    this.#over += 1;
+    this.#over += call.isCopy ? 0 : 1;
     this.#asIs(call, everything, true);
   }
 
