@@ -123,6 +123,17 @@ for (const [version, sdk] of Object.entries(SDKS)) {
   });
 }
 
+test("a mark stays at its own message of several with instructions, and goes to the last one where these are written as one", async () => {
+  const { CHAT_MARKS, takeMarks } = await import(pathToFileURL(join(folder, "node_modules/contextweaver/dist/adapters/moving-marks.js")));
+  const rules = (mark) => ({ role: "system", content: [{ type: "text", text: "Be exact.", ...mark }] });
+  const clock = { role: "system", content: "It is 10:42." };
+  const { messages, putBack } = takeMarks([rules(MARK), clock, { role: "user", content: "hi" }], CHAT_MARKS);
+  assert.deepEqual(messages[0], rules());
+  assert.deepEqual(putBack(messages), [rules(MARK), clock, messages[2]]);
+  const one = { role: "system", content: "Be exact.\n\nIt is 10:42." };
+  assert.deepEqual(putBack([one, messages[2]])[0].content, [{ type: "text", text: one.content, ...MARK }]);
+});
+
 test("proxy: a client that marks nothing is marked above the budget, and below it nothing is touched", async () => {
   const sent = await ROADS.proxy("of none");
   const cut = sent.findIndex((messages) => JSON.stringify(messages).includes("LEFT OUT"));

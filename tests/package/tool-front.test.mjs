@@ -122,6 +122,18 @@ test("Tool front: a call means the tool and the arguments that the model is like
   assert.deepEqual(front.resolve({ name: "get_order", arguments: { group: 3, until: null } }), {
     call: { name: "getOrder", arguments: { group: 3, until: null } },
   });
+  // A parameter may have the name of a field of `call_tool`.
+  const named = object({ name: { type: "string" }, input: { type: "string", description: "must not be null" } }, ["name"]);
+  const others = frontOf([tool("create_user", 10, named)]);
+  for (const [given, meant] of [
+    [{ tool: "create_user", name: "Ann" }, { name: "Ann" }],
+    [
+      { tool: "create_user", name: "Ann", input: "hello" },
+      { name: "Ann", input: "hello" },
+    ],
+    [{ name: "create_user", arguments: { name: "Ann", input: null } }, { name: "Ann" }],
+  ])
+    assert.deepEqual(others.resolve(given), { call: { name: "create_user", arguments: meant } }, JSON.stringify(given));
   assert.deepEqual(front.resolve({ name: "crm.list" }), { call: { name: "crm.list", arguments: {} } });
   assert.deepEqual(front.resolve({ name: "crm.list", arguments: "" }), { call: { name: "crm.list", arguments: {} } });
   // What was run last is wanted first when the list is made anew.

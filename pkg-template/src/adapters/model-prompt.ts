@@ -47,7 +47,7 @@ function promptPart(part: Fields, version: unknown): Fields {
 /** Writes what a file holds: an address is an object of its own, as a string would be taken for base64. */
 function fileData(data: unknown, version: unknown): unknown {
   if (typeof data !== "string") return data;
-  const isAddress = /^https?:/i.test(data);
+  const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(data);
   if (version === "v4") return isAddress ? { type: "url", url: new URL(data) } : { type: "data", data };
   return isAddress ? new URL(data) : data;
 }

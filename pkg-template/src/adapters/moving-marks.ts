@@ -30,6 +30,8 @@ interface MarkedMessage {
   /** Marks of its parts, counted from its last one, as what is left out of a message is mostly above. */
   readonly parts: readonly (readonly [fromEnd: number, mark: Fields])[];
   readonly isLast: boolean;
+  /** Whether it is of the instructions. */
+  readonly isAbove: boolean;
 }
 
 /** Messages without their marks, and what puts these back. */
@@ -56,7 +58,8 @@ export function takeMarks<Message>(messages: readonly Message[], syntax: MarkSyn
       : content;
     if (!own && parts.length === 0) return message;
     const whole = parts.length > 0 ? { ...record, content: without } : record;
-    marked.push({ key: keyOf(whole), mark: own?.mark, parts, isLast: at === messages.length - 1 });
+    const isLast = at === messages.length - 1;
+    marked.push({ key: keyOf(whole), mark: own?.mark, parts, isLast, isAbove: isInstruction(whole) });
     return whole as Message;
   });
   if (marked.length === 0) return { messages, putBack: (sent) => sent };
@@ -66,9 +69,11 @@ export function takeMarks<Message>(messages: readonly Message[], syntax: MarkSyn
 /** Puts marks back; one of the last message, which may be shown otherwise than it came, goes to the end. */
 function withMarks(sent: readonly Fields[], marked: readonly MarkedMessage[], syntax: MarkSyntax): readonly Fields[] {
   const places = new Map(sent.map((message, at) => [keyOf(message), at]));
+  // Instructions may be shown as one message.
+  const instructions = sent.map(isInstruction).lastIndexOf(true);
   const result = [...sent];
-  for (const { key, mark, parts, isLast } of marked) {
-    const at = places.get(key) ?? (isLast ? result.length - 1 : -1);
+  for (const { key, mark, parts, isLast, isAbove } of marked) {
+    const at = places.get(key) ?? (isAbove ? instructions : isLast ? result.length - 1 : -1);
     const message = result[at];
     if (!message) continue;
     result[at] = parts.reduce<Fields>(
@@ -94,13 +99,16 @@ export function withPart(message: Fields, fromEnd: number, mark: Fields, syntax:
 /** What a message is known by in a prompt: calls and results by their ids, as they may be shown otherwise than they came. */
 function keyOf(message: Fields): string {
   const { role, content, tool_call_id: answered, tool_calls: calls } = message;
-  if (role === "system" || role === "developer") return String(role);
   const parts = Array.isArray(content) ? (content as readonly Fields[]) : [];
   const ids = [answered, ...(Array.isArray(calls) ? (calls as readonly Fields[]) : []).map(({ id }) => id)]
     .concat(parts.map(({ toolCallId }) => toolCallId))
     .filter((id) => id !== undefined);
   const text = typeof content === "string" ? content : parts.map(textOf).join("\n");
   return JSON.stringify([role, ids.length > 0 ? ids : text]);
+}
+
+function isInstruction({ role }: Fields): boolean {
+  return role === "system" || role === "developer";
 }
 
 function textOf(part: Fields): string {

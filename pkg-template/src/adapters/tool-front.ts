@@ -162,12 +162,14 @@ export class ToolFront {
   resolve(given: unknown): ResolvedCall {
     const input = recordOf(given);
     if (!input) return { problem: `The arguments of ${CALL_TOOL.name} are no JSON object. ${USAGE}` };
-    const field = NAME_FIELDS.find((one) => typeof input[one] === "string" && input[one] !== "");
+    const fields = NAME_FIELDS.filter((one) => typeof input[one] === "string" && input[one] !== "");
+    // Beside the name of the tool an argument may stand whose name is one of these.
+    const field = fields.find((one) => this.#named(input[one] as string) !== undefined) ?? fields[0];
     if (field === undefined) return { problem: `The name of the tool is missing. ${USAGE}` };
     const said = input[field] as string;
     const tool = this.#named(said);
     if (!tool) return { problem: this.#unknown(said) };
-    const args = argumentsIn(input, field);
+    const args = argumentsIn(input, field, tool.schema);
     if (!args) return { problem: `The arguments of ${tool.name} are no JSON object. ${schemaOf(tool)}` };
     const meant = withoutNulls(args, tool.schema);
     const required = Array.isArray(tool.schema?.["required"]) ? (tool.schema["required"] as unknown[]) : [];
@@ -253,11 +255,16 @@ function recordOf(given: unknown): JsonObject | undefined {
 }
 
 /** The arguments in a call: under their name, under another that models give them, or beside the name of the tool. */
-function argumentsIn(input: JsonObject, nameField: string): JsonObject | undefined {
+function argumentsIn(input: JsonObject, nameField: string, schema: JsonObject | undefined): JsonObject | undefined {
+  const properties = recordOf(schema?.["properties"]) ?? {};
   const field = ARGUMENT_FIELDS.find((one) => one !== nameField && input[one] !== undefined && input[one] !== null);
-  if (field !== undefined) return input[field] === "" ? {} : recordOf(input[field]);
+  const inner = field === undefined || input[field] === "" ? {} : recordOf(input[field]);
+  // A tool may have a parameter of such a name.
+  if (field !== undefined && (inner !== undefined || !Object.hasOwn(properties, field))) return inner;
   const { [nameField]: _, ...beside } = input;
-  return Object.fromEntries(Object.entries(beside).filter(([name]) => !ARGUMENT_FIELDS.includes(name)));
+  return Object.fromEntries(
+    Object.entries(beside).filter(([name]) => !ARGUMENT_FIELDS.includes(name) || Object.hasOwn(properties, name)),
+  );
 }
 
 /** Leaves out what a model says is nothing, where the tool can do without it and knows no `null`. */
@@ -266,7 +273,14 @@ function withoutNulls(args: JsonObject, schema: JsonObject | undefined): JsonObj
   const required = Array.isArray(schema?.["required"]) ? (schema["required"] as unknown[]) : [];
   const isMeant = ([name, value]: [string, unknown]): boolean => {
     const property = recordOf(properties[name]);
-    return value !== null || !property || required.includes(name) || JSON.stringify(property).includes("null");
+    return value !== null || !property || required.includes(name) || mentionsNull(property);
   };
   return Object.fromEntries(Object.entries(args).filter(isMeant)) as JsonObject;
+}
+
+/** Whether a schema knows `null`, other than in what it says to models. */
+function mentionsNull(schema: JsonObject): boolean {
+  const said = (name: string, value: unknown): unknown =>
+    typeof value === "string" && ["description", "title"].includes(name) ? undefined : value;
+  return JSON.stringify(schema, said).includes("null");
 }

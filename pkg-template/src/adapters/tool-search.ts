@@ -42,7 +42,7 @@ export class FoundTools {
   choose(results: Found, demanded: readonly string[], model: string): ChosenTools {
     // A result that was edited loads what it names now.
     const current = new Map([
-      ...this.#loaded,
+      ...[...this.#loaded].filter(([id]) => results.has(id)),
       ...[...results].filter(([id]) => this.#loaded.has(id) || !this.#seen.has(id)),
     ]);
     const found = [...current]
