@@ -1,16 +1,18 @@
-//! Shorter spellings of a text that lose nothing: JSON without white space, lists and maps of like objects as tables,
-//! repeated lines once.
+//! Shortens a text without losing anything: JSON loses its white space, lists and maps of similar objects become
+//! tables, and repeated lines are written once.
 //!
-//! A table stands where the list stood: `[2]{id,note}` and then one line per object, its values separated by commas. Where
-//! an object has like objects as members, as `{"flags":{"dark":{"on":true},…}}`, the table is `{2}{key:on}` and each line
-//! begins with the key and a colon. Columns of objects are spread: `address.city` is the member `city` of the member
-//! `address`. No JSON text holds `[2]{` or `{2}{`, so neither can be mistaken. After the last line the JSON goes on. NDJSON
-//! becomes one table after the word `ndjson`.
+//! The table of a list begins with a header such as `[3]{id,note}`: the number of objects and the names of the columns.
+//! One line per object follows, with values separated by commas. The table of a map, such as `{"dark":{"on":true},…}`,
+//! has a header such as `{3}{key:on}`, and each of its lines begins with the key and a colon. A column of objects is
+//! split: `address.city` is the member `city` of the member `address`. After the last line of a table the JSON goes on.
+//! Outside its strings, JSON never contains `[3]{` or `{3}{`, so a table cannot be mistaken for JSON. NDJSON becomes
+//! one table, after the word `ndjson`.
 //!
-//! A value is written as in JSON; a string may go without quotes when it holds no comma, quote or backslash, is not empty,
-//! does not begin with a bracket, has no white space at its ends and does not read as a number, `true`, `false` or `null`. A
-//! name of a column or a key of a line without quotes holds no dot, colon or brace either. Nothing between two commas: the
-//! object has no such member.
+//! A value is written as JSON. A string loses its quotes if it is not empty, holds no comma, quote or backslash, does
+//! not begin with `[` or `{`, has no white space at its ends, and does not read as a number, `true`, `false` or `null`.
+//! The key of a line loses its quotes if it is not empty, holds no comma, colon, quote or backslash, and has no white
+//! space at its ends. The name of a column must also be free of dots and braces. An empty cell means that the object
+//! has no such member.
 
 use std::borrow::Cow;
 
@@ -19,11 +21,11 @@ use super::sniff::{Shape, SniffedText};
 use super::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_text::tokens::Estimator;
 
-/// Objects from which on a list becomes a table.
+/// The fewest objects of a list or a map that become a table.
 const MIN_ROWS: usize = 3;
-/// Columns of a table.
+/// The most columns of a table.
 const MAX_COLUMNS: usize = 64;
-/// What precedes the table of an NDJSON text.
+/// The word before the table of an NDJSON text.
 const NDJSON: &str = "ndjson";
 
 /// A shorter spelling of a text.
@@ -35,7 +37,7 @@ pub struct Reshaped {
     pub form: &'static str,
 }
 
-/// Spells a text shorter without losing anything; `None` when that is not possible.
+/// Shortens a text without losing anything. Returns `None` if that would not save both bytes and tokens.
 ///
 /// ```
 /// use contextweaver_content::{Shape, reshape};
@@ -48,7 +50,7 @@ pub fn reshape(text: &str, shape: Shape) -> Option<Reshaped> {
     reshape_sniffed(&SniffedText::of_shape(text, shape))
 }
 
-/// Spells a text as [`reshape()`] does, of a text whose shape is known.
+/// Does the same as [`reshape()`] for a text whose shape is already known.
 pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     let text = source.text;
     let reshaped = match source.shape {
@@ -61,8 +63,8 @@ pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     (reshaped.text.len() < text.len() && weight(&reshaped.text) < weight(text)).then_some(reshaped)
 }
 
-/// Spells JSON as [`reshape()`] does, but leaves columns out of tables that would not fit into the room. A line before such a
-/// table names them. `None` where no table was narrowed.
+/// Shortens JSON as [`reshape()`] does, but leaves columns out of tables that do not fit into `room`. A note before
+/// such a table names these columns. Returns `None` if every table has all its columns.
 pub(super) fn narrowed(source: &SniffedText, room: Room) -> Option<String> {
     let tree = source.tree.as_ref()?;
     let mut writer = TableWriter { out: String::new(), tables: 0, room: Some(room), narrowed: 0 };
@@ -79,7 +81,7 @@ fn json(source: &SniffedText) -> Option<Reshaped> {
 }
 
 fn ndjson(text: &str) -> Option<Reshaped> {
-    // Whoever reads it back ends each line with a line feed, so the text has to.
+    // A decoder ends each line with a line feed, so only such a text comes back unchanged.
     let lines: Vec<&str> = text.strip_suffix('\n')?.split('\n').collect();
     let trees = lines.iter().map(|line| JsonTree::parse(line)).collect::<Option<Vec<JsonTree>>>()?;
     let rows: Vec<JsonNode> = trees.iter().map(JsonTree::root).collect();
@@ -92,11 +94,11 @@ fn ndjson(text: &str) -> Option<Reshaped> {
 
 struct TableWriter<'r> {
     out: String,
-    /// Tables that were written.
+    /// The number of tables written so far.
     tables: usize,
-    /// What narrowed tables have to fit into; without it, tables have all their columns.
+    /// The room that each table must fit into; if `None`, tables keep all their columns.
     room: Option<Room<'r>>,
-    /// Tables that were written without some of their columns.
+    /// The number of tables that were written without some of their columns.
     narrowed: usize,
 }
 
@@ -105,8 +107,8 @@ impl TableWriter<'_> {
         Self { out: String::with_capacity(bytes), tables: 0, room: None, narrowed: 0 }
     }
 
-    /// Writes a value without white space, with `tables` as a table where it can be one. A row has no tables within, so that
-    /// it stays one line.
+    /// Writes a value without white space. With `tables`, it and the values inside it become tables where possible.
+    /// Values inside a row never do, so that a row stays one line.
     fn value(&mut self, node: JsonNode, tables: bool) {
         let is_list = node.kind() == JsonKind::Array;
         if !is_list && node.kind() != JsonKind::Object {
@@ -117,7 +119,7 @@ impl TableWriter<'_> {
         }
     }
 
-    /// Writes a list or a map of like objects as a table, if that is shorter.
+    /// Writes a list or a map of similar objects as a table if that is shorter, and tells whether it did.
     fn as_table(&mut self, node: JsonNode) -> bool {
         if node.len() < MIN_ROWS {
             return false;
@@ -130,7 +132,7 @@ impl TableWriter<'_> {
         true
     }
 
-    /// Leaves columns out where the rows have no room, and says so.
+    /// Hides columns if the rows do not fit into the room, and writes a note that names them.
     fn narrow(&mut self, rows: usize, columns: &mut [Column]) {
         let Some(room) = &self.room else { return };
         let columns_with: Vec<(&str, &[JsonNode])> =
@@ -176,7 +178,7 @@ impl TableWriter<'_> {
         self.out.push(close);
     }
 
-    /// Writes a table; `keys` are those of a map, none for a list.
+    /// Writes a table. `keys` are the keys of a map; a list has none.
     fn table(&mut self, rows: &[JsonNode], columns: &[Column], keys: &[JsonNode]) {
         self.tables += 1;
         let [open, close] = if keys.is_empty() { ['[', ']'] } else { ['{', '}'] };
@@ -214,7 +216,7 @@ impl TableWriter<'_> {
         }
     }
 
-    /// Writes the cells of an object, or empty ones where there is none.
+    /// Writes the cells of an object. Without an object, they are all empty.
     fn cells(&mut self, row: Option<JsonNode>, columns: &[Column]) {
         let mut members = row.into_iter().flat_map(JsonNode::entries).peekable();
         let mut is_first = true;
@@ -240,7 +242,7 @@ impl TableWriter<'_> {
     }
 }
 
-/// Returns the inside of a string that is written without quotes.
+/// Returns a string without its quotes, if it can be read back from a cell without them.
 fn bare(raw: &str) -> Option<&str> {
     let text = raw.strip_prefix('"')?.strip_suffix('"')?;
     let reads_as_value = match text.as_bytes().first()? {
@@ -252,28 +254,30 @@ fn bare(raw: &str) -> Option<&str> {
     (plain && !reads_as_value).then_some(text)
 }
 
-/// Characters for which a key stays in quotes at the beginning of a line; below, those in the header.
+/// A key with one of these characters keeps its quotes: `LINE_MARKS` at the beginning of a line, `HEADER_MARKS` as the
+/// name of a column.
 const LINE_MARKS: &[char] = &[',', ':', '"', '\\'];
 const HEADER_MARKS: &[char] = &[',', ':', '.', '{', '}', '"', '\\'];
 
-/// Returns a key, without quotes where it has none of the marks.
+/// Returns a key without its quotes, or with them if it is empty, holds one of `marks`, or has white space at its ends.
 fn name<'a>(raw: &'a str, marks: &[char]) -> &'a str {
     let inside = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"')).unwrap_or_default();
     let is_plain = !inside.is_empty() && !inside.contains(marks) && inside.trim().len() == inside.len();
     if is_plain { inside } else { raw }
 }
 
-/// A column of a table: the key of a member, and the columns that it is spread into where it is an object in every row.
+/// A column of a table: the key of a member. If the member is an object in every row that has it, the column may be
+/// split into the columns of `group`.
 struct Column<'a> {
     key: &'a str,
-    /// Of the rows that have the key, in order.
+    /// The values in the rows that have the key, in order.
     values: Vec<JsonNode<'a>>,
     group: Vec<Column<'a>>,
     is_shown: bool,
 }
 
 impl Column<'_> {
-    /// Returns the number of cells in a row.
+    /// Returns the number of cells that the column takes in each row.
     fn width(&self) -> usize {
         if self.group.is_empty() { 1 } else { width(&self.group) }
     }
@@ -283,15 +287,14 @@ fn width(columns: &[Column]) -> usize {
     columns.iter().map(Column::width).sum()
 }
 
-/// Returns the columns of the rows, if all are objects whose keys have one order that fits all of them, and a table of them
-/// is shorter.
+/// Returns the columns of a table with these rows; `None` if `keys` finds no order for them, or a table is not shorter.
 fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
     let keys = keys(rows).filter(|keys| saved(rows, keys) > 0)?;
     let values = values(rows, &keys);
     let mut room = MAX_COLUMNS - keys.len();
     let spread = |(key, values): (&&'a str, Vec<JsonNode<'a>>)| {
         let group = self::columns(&values).filter(|group| {
-            // The object was one cell; a row without it has an empty cell for each column now.
+            // Unsplit, the object is one cell. Split, a row without it has `more` further empty cells.
             let more = width(group) - 1;
             let keys: Vec<&str> = group.iter().map(|column| column.key).collect();
             more <= room && saved(&values, &keys) > (rows.len() - values.len()) * more
@@ -302,7 +305,7 @@ fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<Column<'a>>> {
     Some(keys.iter().zip(values).map(spread).collect())
 }
 
-/// Returns the values of each column. The keys stand in the order of all rows.
+/// Returns the values of each column. The order of `keys` must fit every row.
 fn values<'a>(rows: &[JsonNode<'a>], keys: &[&str]) -> Vec<Vec<JsonNode<'a>>> {
     let mut values: Vec<Vec<JsonNode<'a>>> = keys.iter().map(|_| Vec::new()).collect();
     for row in rows {
@@ -318,8 +321,8 @@ fn values<'a>(rows: &[JsonNode<'a>], keys: &[&str]) -> Vec<Vec<JsonNode<'a>>> {
     values
 }
 
-/// Returns how many bytes fewer objects take as rows of a table with these columns: keys, colons and braces go, empty cells
-/// and the header come; 0 where that is more.
+/// Returns how many bytes shorter the objects are as rows of a table with these columns: keys, colons and braces go,
+/// empty cells and the header are added. Returns 0 if the table is longer.
 fn saved(rows: &[JsonNode], columns: &[&str]) -> usize {
     let header: usize = columns.iter().map(|column| column.len() + 1).sum();
     let gone = |row: &JsonNode| {
@@ -329,7 +332,8 @@ fn saved(rows: &[JsonNode], columns: &[&str]) -> usize {
     rows.iter().map(gone).sum::<usize>().saturating_sub(rows.len() * columns.len() + header)
 }
 
-/// Returns the keys of the rows in one order that fits all of them, if all are objects and there is such an order.
+/// Returns the keys of all rows in one order that fits every row. Returns `None` if it finds no such order, if a row is
+/// empty or not an object, if there are more than [`MAX_COLUMNS`] keys, or if most cells would be empty.
 fn keys<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
@@ -340,7 +344,7 @@ fn keys<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
         for key in row.entries().filter_map(|(key, _)| key).map(JsonNode::raw) {
             match columns[at..].iter().position(|column| *column == key) {
                 Some(found) => at += found + 1,
-                // Standing earlier: another order, or a key that occurs twice.
+                // The key stands earlier: the order differs, or the key repeats. Or there are too many columns.
                 None if columns[..at].contains(&key) || columns.len() == MAX_COLUMNS => return None,
                 None => {
                     columns.insert(at, key);
@@ -354,7 +358,7 @@ fn keys<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
     (cells * 2 >= rows.len() * columns.len()).then_some(columns)
 }
 
-/// Writes each run of equal lines once, with how often it occurs.
+/// Writes each run of equal lines once with its length, as `line (x3)`, if that is shorter.
 fn folded(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut lines = text.split('\n').peekable();

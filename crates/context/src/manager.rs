@@ -56,16 +56,16 @@ pub struct ContextManager {
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
     pub(super) running: RunningPrompts,
     pub(super) fact_sequence: Option<u64>,
-    /// Changes of the artifact store that the index has seen; none when it has missed something else.
+    /// The change count of the artifact store that the index is up to date with; `None` if the index must be rebuilt.
     pub(super) indexed_changes: Option<u64>,
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
     pub(super) message_plan: MessagePlan,
     pub(super) calibrations: Calibrations,
-    /// What the caller says of standing instructions.
+    /// The standing instructions that the caller added, corrected or forgot.
     pub(super) rule_book: RuleBook,
     pub(super) journal: JournalState,
-    /// Fields of a snapshot that are not known.
+    /// Unknown fields of the snapshot that was restored, to be written back.
     pub(super) unknown: JsonMap,
     pub(super) answers: CallbackAnswers,
     metrics: Metrics,
@@ -80,7 +80,7 @@ pub struct ContextManager {
 pub struct BuildOutput {
     /// The prompt with its record: what it holds, what was dropped and why.
     pub pack: ContextPack,
-    /// What to tell the hooks of the caller, in this order.
+    /// Events for the caller's hooks, in the order to report them.
     pub events: Vec<Event>,
 }
 
@@ -88,17 +88,17 @@ pub struct BuildOutput {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ManagerStats {
-    /// Items of the log.
+    /// Items in the log.
     pub items: usize,
     /// Artifacts in the store.
     pub artifacts: usize,
-    /// Bytes of the artifacts as they count against the limit: equal ones each time.
+    /// Bytes of the artifacts as they count against the store's limit. Equal contents count each time.
     pub artifact_bytes: usize,
     /// Facts in the store.
     pub facts: usize,
     /// Episodes in the store.
     pub episodes: usize,
-    /// What the builds did since the manager was made.
+    /// Totals of the builds since the manager was made.
     #[serde(flatten)]
     pub builds: MetricsSummary,
 }
@@ -155,27 +155,27 @@ impl ContextManager {
         &self.artifacts
     }
 
-    /// Returns the facts, which stand in the header of a prompt that admits memory.
+    /// Returns the stored facts. They go into the header of a prompt if its phase allows memory.
     pub fn facts(&self) -> &FactStore {
         &self.facts
     }
 
-    /// Returns the episodes, the newest of which stand in the header of a prompt that admits memory.
+    /// Returns the stored episodes. The newest go into the header of a prompt if its phase allows memory.
     pub fn episodes(&self) -> &EpisodicStore {
         &self.episodes
     }
 
-    /// Returns the operations of the last build: postings, items, units and pieces touched. Grows near-linearly with
-    /// the log; a clock would not prove that.
+    /// Returns how many postings, items, units and pieces the last build touched. This count can prove that the work
+    /// grows nearly linearly with the log; a clock cannot.
     pub fn last_work(&self) -> u64 {
         self.last_work
     }
 
-    /// Takes the answers to the questions of the last operation, in their order; the operation is then called again.
+    /// Takes the answers to the questions of the last operation, in the same order. Then call the operation again.
     ///
     /// # Errors
-    /// `CALLBACK_FAILED` when there are not as many answers as questions, or one has another form than its question asks for;
-    /// the path is `/answers/<index>`. The operation then asks again.
+    /// `CALLBACK_FAILED` when the number of answers is not the number of questions, or, at `/answers/<index>`, when an
+    /// answer has the wrong form. The operation then asks again.
     ///
     /// # Examples
     /// ```
@@ -197,10 +197,10 @@ impl ContextManager {
         self.answers.supply(answers)
     }
 
-    /// Appends items, all or none, as [`ContextManager::ingest_items`] does, where no function of the caller is asked.
+    /// Appends all items or none, as [`ContextManager::ingest_items`] does, if no function of the caller must be asked.
     ///
     /// # Errors
-    /// Those of [`ContextManager::ingest_items`]; `CALLBACK_FAILED` where a function of the caller would have to be asked.
+    /// Those of [`ContextManager::ingest_items`]; `CALLBACK_FAILED` when one of the caller's functions must be asked.
     ///
     /// # Examples
     /// ```
@@ -221,7 +221,7 @@ impl ContextManager {
         }
     }
 
-    /// Appends items; `is_clean` tells that the stored bytes behind them are known to hold no secrets.
+    /// Appends items. `is_clean` tells whether the stored bytes behind them are known to hold no secrets.
     pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
         self.events.append_all(items)?;
         self.index.extend(&self.events, &self.options, &self.artifacts, is_clean);
@@ -298,7 +298,7 @@ impl ContextManager {
         })
     }
 
-    /// Compiles a prompt that nobody has seen yet.
+    /// Compiles a prompt without recording the build. `settle` records it before the prompt is handed out.
     pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<BuiltPrompt>> {
         self.answers.reset();
         self.refresh_index();
@@ -317,7 +317,8 @@ impl ContextManager {
         built.map(Outcome::Done)
     }
 
-    /// Returns the request with its budget in tokens of the estimator, where it is for a model of which something is known.
+    /// Converts the budget of a request from tokens of its model to tokens of the estimator; also returns the model.
+    /// Returns `None` if the request names no model, no call of that model was observed, or `calibrate` is off.
     pub(super) fn calibrated<'a>(&self, request: &'a BuildRequest) -> Option<(&'a str, BuildRequest)> {
         let model =
             request.model.as_deref().filter(|model| self.options.calibrate && self.calibrations.of(model).is_some())?;
@@ -326,7 +327,7 @@ impl ContextManager {
         Some((model, BuildRequest { budget_tokens, ..request.clone() }))
     }
 
-    /// Says by how many tokens of the model a budget is exceeded.
+    /// Converts the details `over_by` and `limit` of an error from tokens of the estimator to tokens of the model.
     pub(super) fn in_tokens_of(&self, model: &str, error: Error) -> Error {
         ["over_by", "limit", "required"].into_iter().fold(error, |error, name| {
             match error.details().get(name).and_then(Value::as_u64) {
@@ -336,11 +337,12 @@ impl ContextManager {
         })
     }
 
-    /// Notes what a call of a model cost. Builds whose request names the model count the estimator's tokens by the factor
-    /// that the last calls suggest, from the next one on. With `calibrate: false` it is noted and not used.
+    /// Records the estimated and the actual tokens of a call of a model. From the next build on, requests that name the
+    /// model have their budget converted by the ratio seen in its last calls. With `calibrate: false` the call is
+    /// recorded, but the ratio is not used.
     ///
     /// # Errors
-    /// `OUT_OF_RANGE` for a model without a name, or no tokens.
+    /// `OUT_OF_RANGE` for an empty model name, or a count of 0 tokens.
     pub fn observe_usage(&mut self, observed: &ObservedUsage) -> Result<TokenCalibration> {
         observed.check()?;
         self.calibrations.observe(observed);
@@ -350,7 +352,7 @@ impl ContextManager {
             .ok_or_else(|| Error::new(ErrorCode::Internal, "what was noted is not there"))
     }
 
-    /// Remembers a prompt that is going to be seen.
+    /// Records a build whose prompt is about to be handed out.
     pub(super) fn settle(&mut self, built: BuiltPrompt) -> BuildOutput {
         self.last_work = built.work;
         self.answers.settle(self.events.len());
@@ -358,7 +360,7 @@ impl ContextManager {
         BuildOutput { pack: built.pack, events: built.events }
     }
 
-    /// Counts a build with what its hooks are told.
+    /// Adds a build and its events to the metrics.
     pub(super) fn count_build(&mut self, events: &[Event], excluded: u64, stats: Option<&BuildStats>) {
         self.observe(events);
         self.metrics.on_items_excluded(excluded);
@@ -367,7 +369,7 @@ impl ContextManager {
         }
     }
 
-    /// Compiles the prompt that asks for a tool's arguments: the tool's schema stands above everything.
+    /// Compiles the prompt that asks for a tool's arguments. The tool's schema comes first.
     ///
     /// # Errors
     /// Those of [`ContextManager::build`].
@@ -424,8 +426,9 @@ impl ContextManager {
         }
     }
 
-    /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget. Standing
-    /// instructions in force stand at its head with where they were said, in at most half of the budget.
+    /// Sums up the session for the next one: entries from the whole log, after sensitivity and firewall, by category
+    /// and within a token budget. Standing instructions in force come first, each with where it was said, and take at
+    /// most half of the budget.
     ///
     /// # Errors
     /// `INVALID_INPUT` for an unknown redaction hook.
@@ -465,11 +468,12 @@ impl ContextManager {
         Ok(Outcome::Done(rules.at_head_of(pack)))
     }
 
-    /// Finds episodes that say the same and promotes what enough of them support to facts; only reports unless `apply`.
-    /// In the report credentials are masked, and texts at or above the sensitivity floor withheld; the facts have them.
+    /// Finds episodes that say the same, and promotes what enough of them support to facts. Without `apply`, it only
+    /// reports the facts and stores none. The report masks credentials and withholds texts at or above the sensitivity
+    /// floor; the stored facts keep the original text.
     ///
     /// # Errors
-    /// `INVALID_INPUT` at `/as_of` for what is no ISO 8601 timestamp; `QUOTA_EXCEEDED` when the facts do not fit.
+    /// `INVALID_INPUT` at `/as_of` when it is not an ISO 8601 timestamp; `QUOTA_EXCEEDED` when the facts do not fit.
     ///
     /// # Examples
     /// ```
@@ -504,7 +508,7 @@ impl ContextManager {
         Ok(report)
     }
 
-    /// Makes the texts of a report what may be shown of them; the facts that were stored keep theirs.
+    /// Masks or withholds the texts of a report that may not be shown. Stored facts do not change.
     fn mask_report(&self, report: &mut ConsolidationReport) {
         let levels: HashMap<&str, Sensitivity> =
             self.episodes.all().iter().map(|episode| (episode.episode_id.as_str(), episode.sensitivity)).collect();

@@ -1,4 +1,4 @@
-//! Credentials in what models and callers get: texts, records, envelopes and references to stored bytes.
+//! Masks credentials in what models and callers get: texts, records, envelopes and artifact references.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use contextweaver_text::redact::{
     SECRET_MASK, redact_keeping, redact_names_keeping, redact_secrets, redact_value_keeping,
 };
 
-/// Provenance of a result of the log: the id of its item.
+/// The provenance key with the id of a result's item.
 const SOURCE: &str = "source_item_id";
 
 impl ManagerOptions {
-    /// Masks the secrets in a text, where that is asked for.
+    /// Masks the secrets in a text if `redact_secrets` is on, except those that `keep` exempts.
     ///
     /// ```
     /// let options = contextweaver_context::ManagerOptions::default();
@@ -25,7 +25,8 @@ impl ManagerOptions {
         if self.redact_secrets { redact_keeping(text, SECRET_MASK, &self.keep) } else { Cow::Borrowed(text) }
     }
 
-    /// Returns a text of a tool as it may be read: secrets masked, and long runs of base64 and the like under a name.
+    /// Returns the text of a tool as a model may read it. Secrets are masked, and long runs of base64 or hexadecimal
+    /// digits are replaced by a name such as `[base64, 5 KiB]`.
     pub(crate) fn readable<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match name_data(text) {
             Cow::Borrowed(text) => self.mask_secrets(text),
@@ -33,23 +34,24 @@ impl ManagerOptions {
         }
     }
 
-    /// Masks the secrets in the values of a record, where that is asked for.
+    /// Masks the secrets in the values of a record as `mask_secrets` does. Keys do not change.
     pub(crate) fn mask_value(&self, value: &Value) -> Value {
         if self.redact_secrets { redact_value_keeping(value, SECRET_MASK, &self.keep) } else { value.clone() }
     }
 
-    /// Does the same in its names.
+    /// Masks the secrets in the values of a record as `mask_value` does, and those in its keys.
     pub(crate) fn mask_names(&self, value: &Value) -> Value {
         if self.redact_secrets { redact_names_keeping(value, SECRET_MASK, &self.keep) } else { value.clone() }
     }
 
-    /// Masks the secrets in a text for a record of what was done, where nobody has to repeat any of them.
+    /// Masks the secrets in a text for a record of what was done, if `redact_secrets` is on. Nothing is exempt, because
+    /// nobody has to repeat a value from a record.
     pub(crate) fn mask_record<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.redact_secrets { redact_secrets(text, SECRET_MASK) } else { Cow::Borrowed(text) }
     }
 }
 
-/// Masks the credentials in what an envelope says. Ids and handles in it stay, or nothing could be found by them.
+/// Masks the credentials in an envelope. Ids and handles stay, so that they can be looked up.
 pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
     if !options.redact_secrets {
         return;
@@ -84,7 +86,7 @@ fn mask_map(map: &mut JsonMap, options: &ManagerOptions) {
     }
 }
 
-/// Masks the credentials in what is said of stored bytes.
+/// Masks the credentials in the label and the media type of an artifact.
 pub fn mask_artifact(artifact: &mut ArtifactRef, mask: impl Fn(&str) -> Cow<'_, str>) {
     for text in [&mut artifact.label, &mut artifact.media_type] {
         if let Cow::Owned(masked) = mask(text) {

@@ -1,4 +1,4 @@
-//! Prompts as messages of a provider, and where further messages of a conversation begin.
+//! Compiles prompts as provider messages, and finds open calls and the messages that items were read from.
 
 use serde::Serialize;
 
@@ -14,33 +14,35 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, is_provider_run, tool_name};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, ItemKind, RunningStep};
 
-/// A prompt as messages of a provider.
+/// A prompt as messages in a provider's format.
 #[contextweaver_model::sparse]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BuiltMessages {
-    /// The messages, what goes beside them, and what was repaired or left out when they were written.
+    /// The messages, the instructions that go beside them, and warnings of what was repaired or left out.
     #[serde(flatten)]
     pub written: WrittenMessages,
-    /// How many messages that were handed out before stand above these.
+    /// How many of the messages that were handed out before stay. These messages follow them.
     pub keep: usize,
-    /// The same prompt as text, with its record; of a running prompt only where an explanation is asked for, and else by
-    /// [`ContextManager::running_record`].
+    /// The same prompt as text, with its record. A running prompt has it only if the request asks for an explanation;
+    /// otherwise [`ContextManager::running_record`] returns it.
     pub pack: Option<ContextPack>,
-    /// The numbers of the record.
+    /// The statistics of the record.
     pub stats: BuildStats,
-    /// Tokens of all that is sent; never above the budget.
+    /// Tokens of everything that is sent; never above the budget.
     pub tokens: u64,
-    /// The step of a running prompt; none of one that was compiled for itself.
+    /// The step of a running prompt; `None` for a prompt that was compiled on its own.
     pub step: Option<RunningStep>,
-    /// What to tell the hooks of the caller, in this order.
+    /// Events for the caller's hooks, in the order to report them.
     #[serde(skip)]
     pub events: Vec<Event>,
 }
 
 impl ContextManager {
-    /// Compiles a prompt as [`ContextManager::build`] does, as messages. The budget is spent on what is sent: texts, ids,
-    /// names, arguments, what stands for results that are not there, media, and the provider's framing
-    /// ([`contextweaver_convert::providers::cost`]).
+    /// Compiles a prompt as [`ContextManager::build`] does, but as messages in a provider's format. The budget covers
+    /// everything that is sent: texts, ids, names, arguments, media, placeholders for missing results, and the
+    /// provider's framing ([`contextweaver_convert::providers::cost`]).
+    ///
+    /// The call goes on with the running prompt of the phase, unless [`BuildRequest::running`] is `Some(false)`.
     ///
     /// # Errors
     /// Those of [`ContextManager::build`].
@@ -90,8 +92,8 @@ impl ContextManager {
     }
 }
 
-/// Returns the calls at the end of a log, or of the part of it before further messages, that have no result yet: the name
-/// of the tool and the provider's id, in order.
+/// Returns the calls at the end of `items` that have no result yet, in order: the name of the tool and the provider's
+/// id of each call. `items` are a log, or the part of it before further messages.
 pub fn open_calls<'a>(items: impl DoubleEndedIterator<Item = &'a ContextItem>) -> Vec<(String, String)> {
     let (mut open, mut answered) = (Vec::new(), Vec::new());
     for item in items.rev().filter(|item| !item.is_superseded()) {
@@ -109,7 +111,8 @@ pub fn open_calls<'a>(items: impl DoubleEndedIterator<Item = &'a ContextItem>) -
     open
 }
 
-/// Returns the ids of items that were read from messages, with the index of the message of each, counted from `start`.
+/// Returns the id of each item, with the index of the message that it was read from, counted from `start`. The index is
+/// 0 for an item that was not read from a message.
 pub fn message_owners(items: &[ContextItem], start: usize) -> Vec<(usize, String)> {
     let index = |item: &ContextItem| source_message(&item.metadata)?.get("message")?.as_u64();
     items

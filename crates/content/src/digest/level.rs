@@ -1,9 +1,9 @@
-//! How much a text calls for attention, by the beginnings of its words. No language model, no context.
+//! Tells how much a text calls for attention, by the beginnings of its words and without a language model.
 
 use contextweaver_text::data::Base64Runs;
 use contextweaver_text::openings::Openings;
 
-/// What a text reports, the more urgent the greater.
+/// What a text reports. A more urgent level is greater.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Nothing in particular.
@@ -19,7 +19,7 @@ pub enum Level {
 
 use Level::{Error, Note, Warning};
 
-/// The greatest level of a text, and where the word stands that says so.
+/// The greatest level in a text, and the position of the word that shows it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LevelMatch {
     pub level: Level,
@@ -27,8 +27,8 @@ pub struct LevelMatch {
     pub at: usize,
 }
 
-/// Beginnings of words by their first letter: errors, warnings, notes. A final `.` asks for the whole word; `_` is one
-/// separator or none.
+/// The beginnings of words, by their first letter from `a` to `z`, in three lists: errors, warnings, notes. A final `.`
+/// means that the word must end there, except for a plural `s`. A `_` is a space, hyphen, underscore or nothing.
 #[rustfmt::skip]
 const STEMS: [[&[&str]; 3]; 26] = [
     [&["abort", "assertion."], &["alert."], &["action.", "agreed.", "approved."]],
@@ -59,7 +59,7 @@ const STEMS: [[&[&str]; 3]; 26] = [
     [&[], &[], &[]],
 ];
 
-/// How the stems begin: most words begin with none of them.
+/// The first two letters of all stems. Most words begin with none of them, and need no further look.
 const OPENINGS: Openings = {
     let mut openings = Openings::NONE;
     let mut at = 0;
@@ -75,11 +75,11 @@ const OPENINGS: Openings = {
     openings
 };
 
-/// Marks of failure that are no words.
+/// Symbols of failure.
 const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
 
 impl LevelMatch {
-    /// Reads a text; linear in it. Base64 and the like say nothing.
+    /// Finds the greatest level in a text, in linear time. Long runs of base64 are skipped.
     pub fn of(text: &str) -> Self {
         let mut hit = Self::default();
         if let Some(at) = if text.is_ascii() { None } else { text.find(MARKS) } {
@@ -110,7 +110,8 @@ impl LevelMatch {
     }
 }
 
-/// A letter after something else, or a capital that opens the next part of a name (`BackOff`, `OOMKilled`).
+/// Tells whether a letter starts a word: it stands behind a character that is no letter, or it is a capital that opens
+/// the next part of a name, as in `BackOff` and `OOMKilled`.
 fn starts_word(before: u8, byte: u8, after: Option<u8>) -> bool {
     let capital = byte.is_ascii_uppercase();
     !(before.is_ascii_alphabetic() || before >= 0x80)
@@ -150,7 +151,8 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     !next.is_ascii_alphabetic() || starts_word(bytes[at - 1], next, bytes.get(at + 1).copied())
 }
 
-/// Tells whether a word says nothing here: `0 errors`, `failed: 0`, `"error": null`, `src/error.rs`, `--fail-fast`.
+/// Tells whether the text around a word takes its meaning away, as in `0 errors`, `failed: 0`, `"error": null`,
+/// `src/error.rs` and `--fail-fast`.
 fn is_denied(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let begin = bytes[..at].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |last| last + 1);
@@ -160,7 +162,7 @@ fn is_denied(text: &str, at: usize) -> bool {
     let follows = tail.get(1).is_some_and(u8::is_ascii_alphanumeric) && !tail.starts_with(b"(s)");
     let named =
         matches!(head.last(), Some(b'/' | b'-')) || (matches!(tail.first(), Some(b'/' | b'.' | b'(')) && follows);
-    // A time-out that is being set is none.
+    // A setting such as `timeout: 30` does not report a timeout.
     let setting =
         bytes[at..end].eq_ignore_ascii_case(b"timeout") && matches!(tail.first(), Some(b'_' | b':' | b'=' | b'"'));
     let spaced = bytes[at..end].eq_ignore_ascii_case(b"timeout") && tail.trim_ascii_start().starts_with(b"=");

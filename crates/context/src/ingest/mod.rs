@@ -1,4 +1,4 @@
-//! Ways into the log for results of tools: raw, taken apart as those of MCP, and among items.
+//! Adds tool results to the log: raw bytes, MCP results, and results among other items.
 
 pub mod items;
 pub(crate) mod mcp;
@@ -30,21 +30,22 @@ use contextweaver_text::data::has_data;
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
 
-/// What an envelope says of where it comes from in our own words and numbers.
+/// The provenance keys whose values do not come from the tool's server. A withheld result keeps only these.
 #[rustfmt::skip]
 const OWN_PROVENANCE: [&str; 8] = [
     "source_item_id", "tool_name", "protocol", "truncated", "withheld_parts", "decode_error", "unknown_blocks", "warnings",
 ];
 
 impl ContextManager {
-    /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a digest.
+    /// Ingests the raw result of a tool call: stores its bytes as an artifact and appends an item to the log. The item
+    /// holds the text, or a digest if the text exceeds the firewall's threshold.
     ///
-    /// Bytes that are not UTF-8 are stored and described, never shown as text.
+    /// Bytes that are not UTF-8 are decoded lossily for a `text/*` media type; otherwise the item only describes them.
     ///
     /// # Errors
-    /// `DUPLICATE_ID` at `/tool_call_id` when the call has a result, or its artifact exists; `QUOTA_EXCEEDED` at
-    /// `/raw_output` when the store has no room for the bytes, or without a path when the log has none for the item;
-    /// `DETERMINISM` when a function backed by a model would run although the firewall is to be deterministic.
+    /// `DUPLICATE_ID` at `/tool_call_id` when the call already has a result or an artifact; `QUOTA_EXCEEDED` at
+    /// `/raw_output` when the store has no room for the bytes, or without a path when the log is full; `DETERMINISM`
+    /// when the firewall must be deterministic, but the summarizer or the extractor is backed by a model.
     ///
     /// # Examples
     /// ```
@@ -80,8 +81,8 @@ impl ContextManager {
         Ok(Outcome::Done(self.outward(ingested)))
     }
 
-    /// Makes what the caller gets of a result that is stored, as models are handed it: at or above the floor nothing of
-    /// the text, nor of what the server says of it.
+    /// Returns a stored result as the caller may see it and pass it on to a model: credentials in the envelope are
+    /// masked. At or above the sensitivity floor, the text and what the server said about it are removed, too.
     pub(super) fn outward(&self, mut ingested: Ingested) -> Ingested {
         let Ingested { item, envelope } = &mut ingested;
         let is_withheld = self.withhold(item);
@@ -94,11 +95,11 @@ impl ContextManager {
         }
         envelope.summary.clone_from(&item.text);
         envelope.facts.clear();
-        // Their selectors have names of keys and columns.
+        // The selectors of views name keys and columns of the text.
         envelope.views.clear();
         envelope.provenance.retain(|key, _| OWN_PROVENANCE.contains(&key.as_str()));
         if let Some(Value::Array(warnings)) = envelope.provenance.get_mut("warnings") {
-            // Paths may have names of the server's.
+            // A path may contain names that the server chose.
             warnings.iter_mut().filter_map(Value::as_object_mut).for_each(|warning| drop(warning.shift_remove("path")));
         }
         let text = firewall::handle_of(&item.id);
@@ -106,7 +107,8 @@ impl ContextManager {
         ingested
     }
 
-    /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
+    /// Replaces the text of an item at or above the sensitivity floor by a placeholder, and tells whether it did. The
+    /// item must be a copy, because the log keeps the text.
     fn withhold(&self, item: &mut ContextItem) -> bool {
         let level = sensitivity::classified(item, &self.options, &CallbackAnswers::default());
         if level < self.options.policy.sensitivity_floor {
@@ -120,8 +122,8 @@ impl ContextManager {
         true
     }
 
-    /// Keeps the envelope of a result without its views: they are derived anew where they are wanted, and would outweigh
-    /// the results.
+    /// Keeps the envelope of a result, but not its views. They are computed again on demand, and would take more memory
+    /// than the results.
     pub(super) fn keep_envelope(&mut self, id: String, envelope: &ResultEnvelope) {
         self.envelopes.insert(id, ResultEnvelope { views: Vec::new(), ..envelope.clone() });
     }
@@ -140,7 +142,7 @@ impl ContextManager {
         Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"))
     }
 
-    /// Stores the bytes of a checked result and appends its item. Nothing of `beside` makes room for it.
+    /// Stores the bytes of a checked result and appends its item. Artifacts named in `beside` are not evicted for it.
     pub(super) fn store_result(
         &mut self,
         mut done: Compaction,
@@ -167,7 +169,8 @@ impl ContextManager {
         self.digest_masked(result, text, &self.options.readable(text))
     }
 
-    /// Makes the item of a text of which `clean` is what may be read.
+    /// Makes the item and the envelope of a result. `clean` is its text as a model may read it: secrets are masked, and
+    /// long runs of base64 are replaced by a name.
     pub(super) fn digest_masked(&self, result: &ToolResult, text: &str, clean: &str) -> Compaction {
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, clean);
@@ -186,8 +189,8 @@ impl ContextManager {
         Compaction { is_clean, ..firewall::compact(text, &result.media_type, &reduction) }
     }
 
-    /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an
-    /// excerpt would.
+    /// Raises the sensitivity of a result if its whole text calls for it. Sensitive text that the digest leaves out
+    /// could still reach a prompt in an excerpt.
     fn label_by_whole_text(&self, item: &mut ContextItem, text: &str) {
         if self.options.classifier == Classifier::None {
             return;
@@ -201,7 +204,7 @@ impl ContextManager {
         }
     }
 
-    /// Takes a digest made elsewhere: the log gets its summary and its first artifact.
+    /// Ingests a digest made elsewhere: appends an item with its summary and a reference to its first artifact.
     ///
     /// # Errors
     /// `DUPLICATE_ID` at `/tool_call_id` when the call has a result; `QUOTA_EXCEEDED` when the log is full.
@@ -239,8 +242,8 @@ impl ContextManager {
         Ok(Outcome::Done(item))
     }
 
-    /// Makes of an item that is stored what the caller gets of it: credentials masked, and nothing of the text at or above
-    /// the floor.
+    /// Turns a copy of a stored item into what the caller may see: credentials are masked, and the text is removed if
+    /// the item is at or above the sensitivity floor.
     #[doc(hidden)]
     pub fn outward_item(&self, item: &mut ContextItem) {
         let is_withheld = self.withhold(item);
@@ -254,14 +257,14 @@ impl ContextManager {
         }
     }
 
-    /// Masks the credentials in what is said of stored bytes.
+    /// Masks credentials in the label and the media type of an artifact.
     #[doc(hidden)]
     pub fn outward_artifact(&self, artifact: &mut ArtifactRef) {
         mask_artifact(artifact, |text| self.options.mask_secrets(text));
     }
 }
 
-/// Makes the item that stands for a digest made elsewhere.
+/// Makes the item for a digest that was made elsewhere.
 pub fn envelope_item(
     tool_call_id: &str,
     tool_name: &str,
@@ -278,11 +281,11 @@ pub fn envelope_item(
     item
 }
 
-/// Keeps a text as it is.
+/// Makes the item and the envelope of a text that is short enough to stay. Secrets are masked; nothing else changes.
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
     let original = item.text.clone();
     item.text = options.mask_secrets(&original).into_owned();
-    // Of the masked text: a fact of half a credential would not be known for one.
+    // Facts come from the masked text: masking would not recognise half a credential in a fact.
     let facts = facts(&item.text);
     item.token_estimate = Estimator::V2.tokens(&item.text);
     let mut provenance = ResultEnvelope::provenance_of(&item.id);
@@ -309,7 +312,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
     Compaction { item, envelope, is_clean: false }
 }
 
-/// Describes bytes that are no text.
+/// Makes the item and the envelope of bytes that are not text. They give the media type and the size.
 pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
     let text = format!("(binary, {}, {size} bytes)", crate::labels::flatten(&result.media_type));
     let mut item = result.item(&text);
@@ -326,8 +329,8 @@ pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
     Compaction { item, envelope, is_clean: false }
 }
 
-/// Returns the handles of what the model is working on, which a store that evicts gives up last: the newest results since
-/// the last user turn.
+/// Returns the artifact handles of the newest items since the last user turn, newest first, at most
+/// [`limits::LIVE_HANDLES`]. The model is working on these, so an evicting store gives them up last.
 pub(super) fn live_handles(events: &EventLog) -> Vec<&str> {
     let turn = events.items().iter().rev().take_while(|item| item.kind != ItemKind::UserTurn);
     let handles = turn.filter_map(|item| item.artifact_ref.as_ref()).map(|artifact| artifact.handle.as_str());

@@ -1,4 +1,4 @@
-//! What a prompt says of the standing instructions: those that it does not show anyway, each in the user's words.
+//! The block of a prompt that repeats standing instructions: those in force that no entry of the prompt shows.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,41 +15,42 @@ use crate::digest_note::safe_handle;
 use contextweaver_base::order::{sort_by, sort_distinct};
 use contextweaver_model::RenderedAs;
 
-/// The part of the budget that they may have, and of what a cut leaves.
+/// The block may take the budget divided by `SHARE`, and at a cut at most what the cut leaves divided by `CUT_SHARE`.
 const SHARE: u64 = 12;
 const CUT_SHARE: u64 = 4;
-/// Tokens that they have at most.
+/// The most tokens that the block may take.
 const MOST_TOKENS: u64 = 360;
-/// How many times the room of the sure statements the others may have: a user who lays down rules has said more of them.
+/// The room for unsure statements, as a multiple of what the sure ones weigh. A user who lays down some rules for sure
+/// has probably stated others, too.
 const UNSURE_TIMES: u64 = 1;
-/// And the part that they have of the budget above [`ROOMY_BUDGET`].
+/// More room for unsure statements: the part of the budget above [`ROOMY_BUDGET`], divided by this.
 const UNSURE_SHARE: u64 = 50;
-/// The weight from which on a statement goes before newer ones.
+/// A statement of at least this weight is sure, and goes before newer ones that are not.
 const FIRM: f32 = 3.0;
-/// Quarter tokens of what stands around the words of one.
+/// A text that is weighed for what stands around the words and the place of a statement.
 const AROUND_LINE: &str = "- ()\n";
 
-/// The standing instructions that a prompt may have to say.
+/// The standing instructions of a log, and those that a prompt may have to repeat.
 pub struct RulesPlan<'a> {
     held: Vec<Held<'a>>,
-    /// Indices of the statements that the block says, in the order of the log.
+    /// Indices of the statements that the block may repeat, in the order of the log.
     chosen: Vec<usize>,
-    /// Quarter tokens for them, with what is put around.
+    /// Quarter tokens for these statements and what the renderer puts around them.
     pub quarters: u64,
 }
 
-/// The standing instructions of a prompt, written.
+/// The written block of a prompt.
 pub struct RulesBlock {
     pub text: String,
-    /// How many entries of the prompt stand above it at least.
+    /// How many entries of the prompt stand above the block.
     pub after: usize,
     pub count: u64,
-    /// Positions of the items that it repeats.
+    /// Positions of the items whose statements the block repeats.
     pub homes: Vec<usize>,
 }
 
 impl<'a> RulesPlan<'a> {
-    /// Chooses what is said, and sets room aside for it.
+    /// Chooses the statements that the block may repeat, and sets room aside for them.
     pub fn of(state: &BuildState<'a>, frame: &PromptFrame, room: u64) -> Option<Self> {
         if !state.sources.options.standing_rules {
             return None;
@@ -64,7 +65,8 @@ impl<'a> RulesPlan<'a> {
         (!plan.held.is_empty()).then_some(plan)
     }
 
-    /// Takes the surest first, of these the newest; never one without those that later speak of the same.
+    /// Chooses statements while they fit: first those that the caller added or changed, then sure ones, and newer
+    /// before older. A statement is only chosen together with the later ones on the same subject.
     fn choose(&mut self, state: &BuildState, budget: u64, whole: u64, most: u64) {
         let stands = standing_whole(state, whole);
         let is_shown = |held: &Held| !held.said.is_callers && stands.contains(&held.at);
@@ -94,15 +96,15 @@ impl<'a> RulesPlan<'a> {
         self.quarters = if self.chosen.is_empty() { 0 } else { used };
     }
 
-    /// Returns what statements may take that are not sure, in quarter tokens. Where the user laid down nothing for sure, what
-    /// looks like it is a wish or a remark.
+    /// Returns the room for statements that are not sure, in quarter tokens. If the user has laid down no sure rule, an
+    /// unsure one is probably only a wish or a remark.
     fn room_for_unsure(&self, state: &BuildState, budget: u64) -> u64 {
         let firm = (0..self.held.len()).filter(|at| is_firm(&self.held[*at]));
         let firm: u64 = firm.map(|at| self.weight(state, at)).sum();
         UNSURE_TIMES * firm + 4 * budget.saturating_sub(ROOMY_BUDGET) / UNSURE_SHARE
     }
 
-    /// Returns the positions of the items in which something is stated that is in force, with how sure that is.
+    /// Returns the positions of the items that state something in force, each with how sure that is.
     pub fn homes(&self) -> impl Iterator<Item = (usize, Holds)> {
         let holds = |held: &&Held| held.ended.is_none() && !held.said.statement.is_once;
         let sure = |held: &Held| if is_firm(held) { Holds::Sure } else { Holds::Likely };
@@ -116,7 +118,7 @@ impl<'a> RulesPlan<'a> {
         quarters(&held.said.text) + quarters(AROUND_LINE) + quarters(&place(state, held))
     }
 
-    /// Returns what is set aside for statements that the entries of a prompt show anyway, in quarter tokens.
+    /// Returns the quarter tokens that are set aside for statements which the entries of a prompt show anyway.
     pub fn spare(&self, state: &BuildState, entries: &[PromptEntry]) -> u64 {
         let said = self.said(entries, 0).0;
         let shown = self.chosen.iter().filter(|at| !said.contains(at));
@@ -124,7 +126,7 @@ impl<'a> RulesPlan<'a> {
         if said.is_empty() { self.quarters } else { spare }
     }
 
-    /// Writes those that the entries of a prompt do not show.
+    /// Writes the block of a prompt with these entries, or returns `None` if it has nothing to repeat.
     pub fn write(&self, state: &BuildState, entries: &[PromptEntry], after: usize) -> Option<RulesBlock> {
         let mut lines: Vec<(&Held, String)> = Vec::new();
         let (said, after) = self.said(entries, after);
@@ -149,8 +151,11 @@ impl<'a> RulesPlan<'a> {
 }
 
 impl RulesPlan<'_> {
-    /// Returns which of them the block says, and how many entries stand above it: those that no entry shows, behind what they
-    /// take the place of; and what a later entry would say too early for one of these.
+    /// Returns which statements the block repeats, and how many entries stand above it.
+    ///
+    /// The block repeats the chosen statements that no entry shows. It stands below every entry with an older statement
+    /// on the same subject. If an entry above the block shows a newer statement on the subject of one that is repeated,
+    /// the block repeats the newer one, too. Otherwise the older one would read as the last word.
     fn said(&self, entries: &[PromptEntry], after: usize) -> (Vec<usize>, usize) {
         let places: HashMap<usize, usize> =
             entries.iter().enumerate().map(|(place, entry)| (entry.at, place)).collect();
@@ -171,25 +176,25 @@ impl RulesPlan<'_> {
     }
 }
 
-/// Tells whether a statement is sure to be one.
+/// Tells whether a sentence is sure to be a statement.
 fn is_firm(held: &Held) -> bool {
     held.said.statement.weight >= FIRM
 }
 
-/// Says where a statement was said.
+/// Returns the words for where a statement was said.
 fn place(state: &BuildState, held: &Held) -> String {
     let Some(item) = state.items().get(held.at) else { return ADDED.to_owned() };
     let place = if held.said.is_carried { EARLIER.to_owned() } else { safe_handle(&item.id) };
     if held.record.is_some_and(|record| record.text.is_some()) { format!("{place}, {CORRECTED}") } else { place }
 }
 
-/// Tells whether two statements stand on one line: the user's words of one turn.
+/// Tells whether two statements share a line: both are the user's own words in one turn.
 fn is_of_one(before: &Held, held: &Held) -> bool {
     let is_plain = |held: &Held| !held.said.is_carried && !held.said.is_callers;
     before.at == held.at && is_plain(before) && is_plain(held)
 }
 
-/// Tells whether an entry shows the words of a statement of its item.
+/// Tells whether an entry shows `text`, the words of a statement in its item.
 fn shows(entry: &PromptEntry, text: &str) -> bool {
     match (&entry.rendering.content, entry.rendering.form) {
         (EntryContent::Own, RenderedAs::Whole) => true,
@@ -200,7 +205,7 @@ fn shows(entry: &PromptEntry, text: &str) -> bool {
     }
 }
 
-/// Returns the positions of items that are sure to stand in the prompt as they are.
+/// Returns the positions of the items that the prompt is sure to show whole.
 fn standing_whole(state: &BuildState, budget: u64) -> HashSet<usize> {
     let cap = 4 * crate::compile::select::selector::cap(budget);
     let is_whole = |row: &&crate::compile::select::plan::CandidateRow| {

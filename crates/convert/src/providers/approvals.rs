@@ -1,4 +1,4 @@
-//! Approvals of calls: a request that stands beside its call, and the answer of the user, which names the request alone.
+//! Approvals of tool calls. A request for approval stands beside its call. The user's answer only names the request.
 
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ use super::sources::SourceItem;
 use super::stored::{parts_of, record_of};
 use contextweaver_base::order::{SortedMap, sort_distinct};
 
-/// Key in the metadata of an answer to a request; its parent is the item with the request.
+/// The metadata key that marks an item as the answer to a request. The item's parent is the item with the request.
 pub const APPROVAL: &str = "approval";
 
-/// Tells whether an item approves or denies the call that is its parent: without it nobody knows what was approved.
+/// Tells whether an item approves or denies the call that is its parent. Such an item means nothing without its parent.
 ///
 /// ```
 /// use contextweaver_convert::providers::{Format, is_approval, messages_to_items};
@@ -35,13 +35,13 @@ pub fn is_approval(item: &ContextItem) -> bool {
     item.metadata_flag(APPROVAL)
 }
 
-/// Types of parts that are requests, and the fields of their ids.
+/// The types of parts that are requests, each with the field that holds the request's id.
 const REQUESTS: &[(&str, &str)] = &[("tool-approval-request", "approvalId"), ("mcp_approval_request", "id")];
-/// Types of parts that are answers, and the fields of the ids of what they answer.
+/// The types of parts that are answers, each with the field that holds the id of the answered request.
 const ANSWERS: &[(&str, &str)] =
     &[("tool-approval-response", "approvalId"), ("mcp_approval_response", "approval_request_id")];
 
-/// Returns the id of the request that a part is.
+/// Returns the id of a part that is a request.
 pub fn requested(part: &Value) -> Option<&str> {
     id_in(part, REQUESTS)
 }
@@ -57,7 +57,7 @@ fn id_in<'a>(part: &'a Value, kinds: &[(&str, &str)]) -> Option<&'a str> {
     part.get(*key)?.as_str()
 }
 
-/// Returns the ids of the requests that stand in an item.
+/// Returns the ids of the requests in an item.
 ///
 /// ```
 /// use contextweaver_convert::providers::{Format, approval_requests, messages_to_items};
@@ -72,30 +72,32 @@ pub fn approval_requests(item: &ContextItem) -> Vec<&str> {
     record_of(item).into_iter().flat_map(parts_of).filter_map(|part| requested(part.get("original")?)).collect()
 }
 
-/// Ids of requests.
+/// A set of request ids.
 pub type RequestIds = SortedMap<String, ()>;
 
-/// Requests of the messages that are written and their answers, which stand behind the message that asks.
+/// The requests and answers among the items that are written. An answer stands behind the message with its request.
 #[derive(Debug, Default)]
 pub struct Approvals {
-    /// The items of the answers, by the item of the request.
+    /// Indices of the items with answers, by the index of the item with the request.
     answers: SortedMap<usize, Vec<usize>>,
-    /// The answers whose request is there, each once: item, part, and the id of its call where it names one.
+    /// The answers whose request is present, one for each request: the index of the item, the index of the part, and
+    /// the id of the call if the request names one.
     known: Vec<(usize, usize, Option<String>)>,
-    /// Items that answer a request.
+    /// Indices of the items with an answer, ascending.
     items: Vec<usize>,
-    /// Items of calls that wait for an answer, or for what is done after it, ascending.
+    /// Indices of the calls that a request is about, ascending. They wait for the answer, or for the result that comes
+    /// after it.
     calls: Vec<usize>,
 }
 
 impl Approvals {
-    /// Finds the requests and answers of a format among items.
-    /// `asked` has the ids of the requests before these, and afterwards of these, too. A second request of an id, as in a copy, waits
-    /// for nothing.
+    /// Finds the requests and answers among the items that were read from the written format. `asked` holds the ids of
+    /// earlier requests, and gets those of these items. No call waits for a request whose id it already holds, as in a
+    /// copied message.
     pub fn of(sources: &[SourceItem], asked: &mut RequestIds) -> Self {
         let mut requests: SortedMap<String, (usize, Option<String>)> = SortedMap::new();
         let mut found = Self::default();
-        // An id may be used again: a request is for the call before it.
+        // Call ids may repeat. A request is about the last call with its id before it.
         let mut latest: SortedMap<String, usize> = SortedMap::new();
         for (index, source) in sources.iter().enumerate() {
             if source.is_own_call() {
@@ -117,7 +119,7 @@ impl Approvals {
                 if found.items.last() != Some(&index) {
                     found.items.push(index);
                 }
-                // A second answer answers nothing.
+                // Only the first answer to a request counts.
                 let Some((request, call)) = requests.remove(&id.to_owned()) else { continue };
                 found.known.push((index, at, call));
                 let list = found.answers.get_or_insert(&request, Vec::new());
@@ -130,23 +132,23 @@ impl Approvals {
         found
     }
 
-    /// Tells whether an item answers a request: it is written behind the message with that request, or not at all.
+    /// Tells whether an item answers a request. It is written behind the message with the request, or not at all.
     pub fn is_answer(&self, index: usize) -> bool {
         self.items.binary_search(&index).is_ok()
     }
 
-    /// Returns the items that answer a request in an item.
+    /// Returns the indices of the items that answer the requests of an item.
     pub fn answers(&self, index: usize) -> &[usize] {
         self.answers.get(&index).map_or(&[], Vec::as_slice)
     }
 
-    /// Tells whether a call waits for its approval, or for what is done after it.
+    /// Tells whether a request is about a call, which then waits for the answer, or for the result that comes after it.
     pub fn is_asked(&self, call: usize) -> bool {
         self.calls.binary_search(&call).is_ok()
     }
 
-    /// Returns the parts of an answer as they were read, also where a secret was taken out of its reason: those of which `is_wanted`
-    /// says so by the id of the call.
+    /// Returns the parts of an answer as they are stored, even if a secret in its reason was masked. `is_wanted` picks
+    /// the parts by the ids of their calls.
     pub fn parts(
         &self,
         sources: &[SourceItem],

@@ -1,4 +1,4 @@
-//! Rules as they are written, and what they mean.
+//! Guardrail rules, and how they are read from JSON.
 
 use serde_json::{Value, json};
 
@@ -9,14 +9,14 @@ use contextweaver_text::unicode::trim;
 
 /// Fields of a rule besides `condition_…` and `requires_…`.
 const FIELDS: &[&str] = &["id", "description", "scope", "action", "message", "condition", "requires", "template"];
-/// Suffixes of fields in a `condition` object that compare.
+/// Suffixes of fields in a `condition` object, each with its comparison: `reason_count_lt` compares by `<`.
 const SUFFIXES: &[(&str, ComparisonOperator)] = &[
     ("_lte", ComparisonOperator::LessOrEqual),
     ("_gte", ComparisonOperator::GreaterOrEqual),
     ("_lt", ComparisonOperator::Less),
     ("_gt", ComparisonOperator::Greater),
 ];
-/// Signs before an operand, longer ones first.
+/// Signs before an operand. Longer ones come first, so that `<=` is not read as `<`.
 const SIGNS: &[(&str, ComparisonOperator)] = &[
     ("<=", ComparisonOperator::LessOrEqual),
     (">=", ComparisonOperator::GreaterOrEqual),
@@ -30,7 +30,7 @@ const SIGNS: &[(&str, ComparisonOperator)] = &[
 /// How a field of the action is compared with an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonOperator {
-    /// `==`, also without a sign.
+    /// `==` or `=`; also the comparison of an operand without a sign.
     Equal,
     /// `!=`.
     Unequal,
@@ -45,7 +45,7 @@ pub enum ComparisonOperator {
 }
 
 impl ComparisonOperator {
-    /// Returns the name in lists of active rules.
+    /// Returns the name in lists of active rules, such as `lte`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equal => "eq",
@@ -58,7 +58,7 @@ impl ComparisonOperator {
     }
 }
 
-/// What a rule does to an action that it is about.
+/// What a rule does to an action that violates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardrailAction {
     /// The action is refused.
@@ -80,7 +80,7 @@ impl GuardrailAction {
     }
 }
 
-/// One comparison with a field of the action.
+/// A comparison of one field of the action.
 #[derive(Debug, Clone)]
 pub struct FieldTest {
     /// Name of the field of the action.
@@ -89,13 +89,13 @@ pub struct FieldTest {
     pub operator: ComparisonOperator,
     /// The value that the field is compared with.
     pub operand: Value,
-    /// Whether an operator sign was written, so that numbers in texts count.
+    /// Whether the rule writes an operator, as a sign or a suffix. Then texts that read as numbers compare as numbers.
     pub written: bool,
-    /// Whether fields that are absent have the defaults that expressions see.
+    /// Whether an absent field gets the same default as in expressions.
     pub defaults: bool,
 }
 
-/// One part of when a rule is about an action.
+/// One of the conditions that an action must meet for a rule to apply to it.
 #[derive(Debug, Clone)]
 pub enum GuardrailCondition {
     /// A comparison with one field.
@@ -104,31 +104,32 @@ pub enum GuardrailCondition {
     Expression(Expression, String),
 }
 
-/// A field that an action must have, or it is a violation.
+/// A field that an action must have. An action without it, or with another value, violates the rule.
 #[derive(Debug, Clone)]
 pub struct GuardrailRequirement {
     /// Name of the field of the action.
     pub field: String,
-    /// The value it must have.
+    /// The value that the field must have, or a comparison that it must meet, such as `>= 0.5`. `true` accepts any
+    /// truthy value, `false` any falsy one.
     pub expected: Value,
 }
 
-/// A rule for actions: when its conditions hold, its requirements must.
+/// A rule for actions. If all its conditions hold for an action, the action must meet all its requirements.
 #[derive(Debug, Clone)]
 pub struct Guardrail {
-    /// Unique in a store.
+    /// Id of the rule, unique in a store.
     pub id: String,
-    /// Its purpose, in findings; may be empty.
+    /// What the rule is for, as findings show it; may be empty.
     pub description: String,
-    /// The projects it is for; all when empty.
+    /// The projects that the rule is for; if empty, all projects.
     pub scope: Vec<String>,
     /// What a violation leads to.
     pub action: GuardrailAction,
-    /// What it says; `{field}` stands for a value of the action.
+    /// The message of a violation; `{field}` stands for that field of the action.
     pub message: Option<String>,
-    /// All of them hold for the actions it applies to.
+    /// The rule applies to an action if all of these hold.
     pub conditions: Vec<GuardrailCondition>,
-    /// Without any, every action it applies to is a violation.
+    /// What an action must meet. If empty, every action that the rule applies to violates it.
     pub requirements: Vec<GuardrailRequirement>,
     /// The JSON it was read from, for snapshots.
     pub source: JsonMap,
@@ -137,11 +138,11 @@ pub struct Guardrail {
 /// Why a guardrail cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardrailError {
-    /// JSON pointer into what was added.
+    /// JSON pointer to the faulty value in the rules that were added.
     pub path: String,
-    /// What was expected.
+    /// What was expected, or what is wrong.
     pub message: String,
-    /// Byte offset in the expression, where the expression is at fault.
+    /// Byte offset of the fault in an expression; `None` if no expression is at fault.
     pub position: Option<usize>,
 }
 
@@ -154,11 +155,11 @@ impl GuardrailError {
 type ReadGuardrail<T> = Result<T, GuardrailError>;
 
 impl Guardrail {
-    /// Reads a rule; `path` is its place in what it came with.
+    /// Reads a rule. `path` is the JSON pointer to it, for errors.
     ///
     /// # Errors
     ///
-    /// The place of what is malformed, and what was expected.
+    /// The place of the first value that is malformed, and what was expected there.
     pub fn read(value: &Value, path: &str) -> ReadGuardrail<Self> {
         let Value::Object(source) = value else {
             return Err(GuardrailError::new(path, format!("expected an object, got {}", type_name(value))));
@@ -292,7 +293,7 @@ fn field_condition(key: &str, value: &Value, path: &str) -> ReadGuardrail<Guardr
     if field.is_empty() {
         return Err(GuardrailError::new(&pointer(path, key), "a condition needs a field"));
     }
-    // The spelling of contextweaver 0.18: `quality_lt` speaks of the quality score.
+    // In contextweaver 0.18, `quality_lt` is about the field `quality_score`.
     let field = if operator.is_some() && field == "quality" { "quality_score" } else { field };
     Ok(GuardrailCondition::Field(test(field, operator, value, true)))
 }
@@ -304,7 +305,7 @@ fn test(field: &str, operator: Option<ComparisonOperator>, value: &Value, defaul
     FieldTest { field: field.to_owned(), operator, operand, written: is_written, defaults }
 }
 
-/// Reads a text such as `>= 0.5`: an operator and an operand, which is a number if it reads as one.
+/// Reads a text such as `>= 0.5` as an operator and an operand. The operand becomes a number if it reads as one.
 pub(super) fn comparison(text: &str) -> Option<(ComparisonOperator, Value)> {
     let text = trim(text);
     let (sign, operator) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;

@@ -1,4 +1,5 @@
-//! JSON values as Python sees them, where decisions and output of contextweaver 0.18 show it. Depth is bounded by the parser.
+//! JSON values as Python sees them, for decisions and output that must match contextweaver 0.18, which was written in
+//! Python. The functions recurse; the JSON parser bounds the depth.
 
 use serde_json::{Number, Value};
 
@@ -6,7 +7,7 @@ use super::{JsonMap, number_text, parse_float};
 use contextweaver_text::python::push_quoted;
 use contextweaver_text::unicode::trim;
 
-/// Tells whether Python takes a value for true.
+/// Tells whether a value is true in a Python condition.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
@@ -56,7 +57,7 @@ fn push(out: &mut String, value: &Value) {
     }
 }
 
-/// Makes an object of a value as Python's `dict` does: of an object, or of a sequence of pairs.
+/// Converts an object or a sequence of pairs to an object, as Python's `dict` does. Returns `None` for anything else.
 pub fn dict(value: Value) -> Option<JsonMap> {
     match value {
         Value::Object(map) => Some(map),
@@ -72,7 +73,8 @@ pub fn dict(value: Value) -> Option<JsonMap> {
     }
 }
 
-/// Returns what Python iterates over.
+/// Returns what Python iterates over: the entries of a list, the characters of a string, the keys of an object. Returns
+/// `None` for other values.
 pub fn elements(value: &Value) -> Option<Vec<Value>> {
     match value {
         Value::Array(list) => Some(list.clone()),
@@ -82,7 +84,7 @@ pub fn elements(value: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// Writes a key as Python's JSON does.
+/// Returns an object key as Python's `json` module writes it, or `None` for a list or an object.
 fn key_text(key: &Value) -> Option<String> {
     match key {
         Value::Array(_) | Value::Object(_) => None,
@@ -92,7 +94,7 @@ fn key_text(key: &Value) -> Option<String> {
     }
 }
 
-/// Reads a number as Python's `float` does; decimal digits of ASCII only.
+/// Reads a number as Python's `float` does, but accepts only ASCII digits.
 pub fn float(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
@@ -101,8 +103,8 @@ pub fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// Reads a whole number as Python's `int` does: a fraction is cut off, text may have no fraction. What is beyond 64 bits
-/// becomes the largest or the smallest.
+/// Reads a whole number as Python's `int` does: it cuts off the fraction of a number, and refuses a text with a
+/// fraction. A value beyond 64 bits becomes the largest or the smallest `i64`.
 pub fn int(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => whole(&without_joints(trim(text))?),
@@ -119,7 +121,7 @@ fn whole(text: &str) -> Option<i64> {
     is_whole.then(|| text.parse().unwrap_or(beyond))
 }
 
-/// Leaves out the underscores between digits; there may be none elsewhere.
+/// Removes the underscores between digits. Returns `None` if there is an underscore anywhere else.
 fn without_joints(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
@@ -128,7 +130,7 @@ fn without_joints(text: &str) -> Option<String> {
     all_between.then(|| text.replace('_', ""))
 }
 
-/// Compares two values: `True`, `1` and `1.0` are equal, and the order of keys does not matter.
+/// Compares two values as Python does: `True`, `1` and `1.0` are equal, and the order of keys does not matter.
 pub fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
@@ -140,7 +142,7 @@ pub fn is_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Writes a number or a flag so that equal ones, and no others, have the same text.
+/// Writes a number or a boolean as a text that is the same for equal values, and different for all others.
 fn number_key(value: &Value) -> Option<String> {
     match value {
         Value::Bool(flag) => Some(u8::from(*flag).to_string()),
@@ -151,7 +153,7 @@ fn number_key(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the whole number a float is.
+/// Returns the value of a float as an integer, if it has no fraction and its magnitude is below 1e36.
 fn whole_float(number: &Number) -> Option<i128> {
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e36)?;
     Some(float as i128)

@@ -1,4 +1,7 @@
-//! What a ledger may cost, and which identifiers it then names.
+//! Decides how many tokens a ledger may take, and which identifiers it names.
+//!
+//! A ledger is a short note in a prompt that leaves something out. It lists identifiers from the text that was left
+//! out, each with the handle or the id of the item to look in.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,37 +18,37 @@ use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::terms::{for_each_identifier, for_each_term};
 use contextweaver_text::unicode::floor_char_boundary;
 
-/// The ledger may take the budget divided by this. At a cut of a running prompt it may take twice as much, because the
-/// steps after the cut have nothing else of what was cut.
+/// The ledger may take the budget divided by `SHARE`. At a cut of a running prompt it may take the budget divided by
+/// `CUT_SHARE`, because later steps see nothing else of what was cut.
 const SHARE: u64 = 50;
 const CUT_SHARE: u64 = 25;
-/// Tokens below which there is no room for one that helps.
+/// A ledger with a smaller share than this many tokens would not help, so there is none.
 const LEAST_TOKENS: u64 = 40;
-/// Bytes that are read to learn how identifiers are spelled, and of one item.
+/// The most bytes that are read to find how identifiers are spelled: from all items, and from one item.
 const MOST_READ: usize = 128 << 10;
 const MOST_READ_OF_ONE: usize = 32 << 10;
-/// Times that a ledger is made shorter where the prompt's estimator finds it too long.
+/// How many times a ledger is written, each time shorter, until it fits by the prompt's estimator.
 const ROUNDS: usize = 4;
 
-/// Identifiers of one item that a ledger names at a cut.
+/// The most identifiers of one item that a ledger names at a cut.
 const MOST_OF_ONE: usize = 6;
 
 impl Ledger {
-    /// Weighs it with what the renderer puts around it, in quarter tokens.
+    /// Weighs the ledger and what the renderer puts around it, in quarter tokens.
     pub fn quarters(&self, state: &BuildState) -> u64 {
         text_quarters(state, &self.text)
     }
 }
 
-/// What a build sets aside for a ledger before it selects.
+/// The room and the identifiers that a build sets aside for a ledger before it selects items.
 pub struct LedgerPlan {
-    /// Quarter tokens for it, with what is put around it.
+    /// Quarter tokens for the ledger and what the renderer puts around it.
     pub quarters: u64,
     candidates: Vec<Candidate>,
     fates: Fates,
 }
 
-/// Returns the quarter tokens that it may have.
+/// Returns the most quarter tokens that a ledger may take.
 fn share(budget: u64, is_cut: bool) -> u64 {
     (4 * budget / if is_cut { CUT_SHARE } else { SHARE }).min(4 * limits::LEDGER_TOKENS)
 }
@@ -55,12 +58,13 @@ fn text_quarters(state: &BuildState, text: &str) -> u64 {
 }
 
 impl LedgerPlan {
-    /// Sets room aside where not everything fits, and where there are identifiers.
+    /// Sets room aside for a ledger if not everything fits and there are identifiers to name. `room` is the room of all
+    /// items, in quarter tokens.
     pub fn of(state: &BuildState, frame: &PromptFrame, room: u64) -> Option<Self> {
         let most = share(state.budget.unwrap_or(frame.budget), state.is_cut());
         let wanted: u64 = state.units.iter().map(|unit| unit.quarters).sum();
         if !state.sources.options.has_ledger(frame.budget, state.is_cut())
-            // A digest fits, and leaves something all the same.
+            // At a cut, digests leave something out even if everything fits.
             || (wanted <= room && !state.is_cut())
             || most < 4 * LEAST_TOKENS
             || 2 * most > room
@@ -73,7 +77,8 @@ impl LedgerPlan {
         (!candidates.is_empty()).then_some(Self { quarters, candidates, fates })
     }
 
-    /// Writes the ledger of a prompt: identifiers that stand nowhere in it, nor in the standing instructions, as many as there is room for.
+    /// Writes the ledger of a prompt. It names as many identifiers as fit, of those that occur neither in the prompt
+    /// nor in `rules`, the text of the standing instructions.
     pub fn write(
         &self,
         state: &BuildState,
@@ -96,18 +101,19 @@ impl LedgerPlan {
         None
     }
 
-    /// Returns what may be named as the items spell it, the likeliest to be asked for first.
+    /// Returns the identifiers to name, as the items spell them, each with the position of its item. Those that are
+    /// most likely to be asked for come first.
     fn spelled(&self, state: &BuildState, shown: &Shown) -> Vec<(usize, String)> {
         let index = state.sources.index;
         let left = self.candidates.iter().filter(|candidate| !shown.has(candidate.term, index));
-        // One item with many names is not to hide the others.
+        // At a cut, one item with many identifiers must not crowd out the others.
         let mut named: HashMap<usize, usize> = HashMap::new();
         let left = left.filter(|candidate| {
             let count = named.entry(candidate.home).or_default();
             *count += 1;
             !state.is_cut() || *count <= MOST_OF_ONE
         });
-        // Some are not spelled out or masked: twice as many as there is room for.
+        // Twice as many as fit are tried, because some have no known spelling or would be masked.
         let mut wanted = 0;
         let left = left.take_while(|candidate| {
             let has_room = wanted < 2 * self.quarters;
@@ -143,7 +149,7 @@ impl LedgerPlan {
     }
 }
 
-/// Returns how many entries stand above what the prompt says of itself: the instructions.
+/// Returns how many entries stand above the ledger: the instructions and, at a cut, the user's first request.
 pub fn place(state: &BuildState, entries: &[PromptEntry]) -> usize {
     let after = entries.iter().take_while(|entry| entry.kind() == ItemKind::Policy).count();
     // The first request stays where it is from cut to cut, as the instructions do.
@@ -151,11 +157,11 @@ pub fn place(state: &BuildState, entries: &[PromptEntry]) -> usize {
     after + usize::from(is_first)
 }
 
-/// Estimates what all of them need, if that is less than the most that they may have.
+/// Estimates the quarter tokens of a ledger that names all candidates, up to `most`.
 fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
     let (mut named, mut homes) = (0, HashSet::new());
     for candidate in candidates {
-        // In upper case, as they may stand in the items, they cost more.
+        // Items may spell identifiers in upper case, which costs more.
         named += name_quarters(state, &state.sources.index.word(candidate.term).to_uppercase());
         if homes.insert(candidate.home) {
             named += place_quarters(state, candidate.home);
@@ -167,9 +173,9 @@ fn needed(state: &BuildState, candidates: &[Candidate], most: u64) -> u64 {
     (named + text_quarters(state, &format!("{TITLE}\n{OPENING}"))).min(most)
 }
 
-/// The terms that stand in a prompt.
+/// The terms that a prompt shows.
 struct Shown {
-    /// Items that stand there with all their terms.
+    /// For each item of the log, whether the prompt shows all of its terms.
     whole: Vec<bool>,
     terms: HashSet<u32>,
 }
@@ -201,7 +207,8 @@ impl Shown {
     }
 }
 
-/// Writes as many as the room holds, those of one item together. Each is weighed by itself, which the caller checks.
+/// Writes a ledger with as many identifiers as fit into `room`, in quarter tokens. Those of one item stand together.
+/// The pieces are weighed one by one, so the caller must weigh the whole.
 fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u64) -> Option<Ledger> {
     let estimator = &state.sources.options.estimator;
     let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
@@ -233,19 +240,19 @@ fn compose(state: &BuildState, named: &[(usize, String)], after: usize, room: u6
     Some(Ledger { text, after, identifiers, homes, rules: 0 })
 }
 
-/// Weighs a name with what stands behind it, in quarter tokens.
+/// Weighs a name and the separator behind it, in quarter tokens.
 fn name_quarters(state: &BuildState, name: &str) -> u64 {
     let estimator = &state.sources.options.estimator;
     estimator.quarters(name) + estimator.quarters(", ")
 }
 
-/// Weighs where an item is looked for, with what stands around it, in quarter tokens.
+/// Weighs the handle or the id of an item and the characters around it, in quarter tokens.
 fn place_quarters(state: &BuildState, at: usize) -> u64 {
     let estimator = &state.sources.options.estimator;
     estimator.quarters(&place_of(state.items(), at)) + estimator.quarters(" (); ")
 }
 
-/// Returns where an item is looked for: the handle of a result, the id of another.
+/// Returns where to look for an item: the handle of a result, the id of any other item.
 fn place_of(items: &[ContextItem], at: usize) -> String {
     let handle = handle_of_item(&items[at]);
     safe_handle(handle.as_deref().unwrap_or(&items[at].id))

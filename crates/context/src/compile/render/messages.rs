@@ -1,4 +1,4 @@
-//! A prompt as messages of a provider: the header is what the system says, the footer the last word of the user.
+//! Renders a prompt as provider messages. The header becomes the system text, the footer the user's last words.
 
 use serde_json::Value;
 
@@ -20,10 +20,10 @@ use contextweaver_convert::providers::{
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::tokens::Estimator;
 
-/// Sends messages. The text prompt is their record and may not exceed the budget either.
+/// Renders a prompt as messages. The text prompt is their record, and must not exceed the budget either.
 pub struct MessageRenderer {
     pub format: Format,
-    /// What writing them depends on.
+    /// How the messages are written.
     pub options: WriteOptions,
 }
 
@@ -37,7 +37,7 @@ impl Renderer for MessageRenderer {
         };
         let cost = self.cost(sources, at, item, &weigh);
         let beside = match item.kind {
-            // Of what a provider ran itself nothing is made up.
+            // A call that the provider ran itself gets no placeholder result, and a result no placeholder call.
             _ if is_provider_run(item) => 0,
             ItemKind::ToolCall if !has_result(sources, item) => cost.made_up_result(),
             ItemKind::ToolResult if closure::joins(sources.events, at).is_none() => cost.made_up_call(),
@@ -103,7 +103,7 @@ pub fn said(id: &str, text: &str) -> Option<ContextItem> {
     (!text.is_empty()).then(|| ContextItem::new(id, ItemKind::UserTurn, text))
 }
 
-/// Tells whether images and the like stand with a text: not with one that only says that there is something.
+/// Tells whether an item in this form keeps its images and other media. A stub and a redacted item do not.
 fn has_media(form: RenderedAs) -> bool {
     matches!(form, RenderedAs::Whole | RenderedAs::Excerpt)
 }
@@ -117,7 +117,7 @@ fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
         .any(|child| items[*child].kind == ItemKind::ToolResult && !items[*child].is_superseded())
 }
 
-/// Returns an item with what the prompt shows of it.
+/// Returns a copy of an item with what the prompt shows of it.
 pub fn shown_item(
     given: &ContextItem,
     indexed: &IndexEntry,
@@ -144,8 +144,8 @@ pub fn shown_item(
     item
 }
 
-/// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it, other than
-/// in the address of an image or the like: the provider fetches it, and no model reads it.
+/// Masks secrets in the metadata. If the stored source message holds one, it can no longer be written back. The data
+/// and addresses of media are not masked, because the provider fetches them and no model reads them.
 fn mask(item: &mut ContextItem, options: &ManagerOptions) {
     let before = std::mem::take(&mut item.metadata);
     if let Value::Object(masked) = options.mask_value(&Value::Object(before.clone())) {

@@ -1,31 +1,32 @@
-//! What the selection chooses from, and what it makes of it.
+//! The units that the selection chooses from, and its result.
 
 use super::plan::PlannedPart;
 use contextweaver_model::{DropReason, TakenBy};
 
-/// Why the instructions at the head of a log stay, as long as there is room for more than them.
+/// Why the instructions at the head of a log, and a provider's own summaries of it, are pinned. They are not pinned if
+/// they would leave too little room.
 pub const INSTRUCTIONS: &str = "instructions";
 
-/// Items that enter and leave together.
+/// Items that enter the prompt together, or not at all.
 #[derive(Debug, Clone)]
 pub struct SelectionUnit {
     /// Indices of its rows, in log order.
     pub rows: Vec<usize>,
-    /// Cost whole, in quarter tokens.
+    /// Cost of the whole unit, in quarter tokens.
     pub quarters: u64,
     /// Largest score of a member.
     pub score: f64,
-    /// Why it must be in the prompt.
+    /// Why it must be in the prompt; `None` if it need not be.
     pub pinned: Option<&'static str>,
-    /// Units that members answer to.
+    /// Units with the parents of its members.
     pub parents: Vec<usize>,
-    /// Which step of the running turn it is.
+    /// Its place in the running turn; `None` if it is not a step of that turn.
     pub step: Option<TurnStep>,
-    /// What of it is a statement of the user that is in force.
+    /// Whether the user states something in it that is in force.
     pub holds: Holds,
 }
 
-/// How sure it is that a turn of the user states what is in force.
+/// How sure it is that a turn of the user states something that is in force.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holds {
     #[default]
@@ -35,45 +36,45 @@ pub enum Holds {
     Sure,
 }
 
-/// A unit behind the last user message of a log whose agent has worked on it for several steps.
+/// A step of the running turn: a unit behind the last user message, if the agent has taken several steps since.
 #[derive(Debug, Clone, Copy)]
 pub struct TurnStep {
-    /// Items behind it.
+    /// The number of candidates behind its last item.
     pub age: usize,
-    /// Whether it is only what the agent said.
+    /// Whether it holds only messages of the agent.
     pub is_thought: bool,
 }
 
-/// How the selection came to what it did with a unit.
+/// How the selection decided about a unit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UnitRecord {
-    /// What it was ordered by, when it was.
+    /// The value that units were ordered by; `None` if the unit was not ordered.
     pub priority: Option<f64>,
     /// The quarter tokens that were free when its turn came, and those that it needed; `None` if it was not weighed.
     pub weighed: Option<(u64, u64)>,
-    /// How it came in.
+    /// How it came into the prompt; `None` if it was left out.
     pub taken_by: Option<TakenBy>,
 }
 
-/// What enters the prompt in which form, and why the rest does not.
+/// The result of a selection: what enters the prompt, in which form, and why the rest does not.
 #[derive(Debug, Default)]
 pub struct UnitSelection {
-    /// Parts of every unit taken, by unit.
+    /// The parts of each unit; `None` for a unit that is not taken.
     pub taken: Vec<Option<Vec<PlannedPart>>>,
-    /// Units not taken, with the reason, in the order considered.
+    /// Units that are not taken, each with the reason, in the order in which they were considered.
     pub dropped: Vec<(usize, DropReason)>,
-    /// How it came to that, by unit.
+    /// The record of each unit.
     pub records: Vec<UnitRecord>,
-    /// In quarter tokens.
+    /// Quarter tokens of everything taken.
     pub used: u64,
-    /// Units brought in by others.
+    /// The number of units that were taken because another unit depends on them.
     pub closures: u64,
-    /// Units and pieces looked at.
+    /// The number of units and pieces that were looked at.
     pub work: u64,
 }
 
 impl UnitSelection {
-    /// Makes a selection of nothing among so many units.
+    /// Makes a selection among this many units, with none taken yet.
     pub fn of(units: usize) -> Self {
         let records = vec![UnitRecord::default(); units];
         Self { taken: (0..units).map(|_| None).collect(), records, ..Self::default() }

@@ -1,7 +1,7 @@
 //! Finds what a user states in a turn: sentences that order, forbid, allow, name, limit or settle something.
 //!
-//! A sentence is judged by its form: which words open its clauses, who is spoken to, whether it speaks of all things of a kind
-//! or of one, of now or of every time. What others wrote (`quoted`) is not read.
+//! A sentence is judged by its form: which words open its clauses, whom it addresses, and whether it is about one thing
+//! or all, about now or always. Text that others wrote is not read (see `quoted`).
 
 mod cues;
 mod english;
@@ -21,11 +21,11 @@ use self::speakers::Speakers;
 pub use self::why::why;
 use contextweaver_text::unicode::floor_char_boundary;
 
-/// Bytes of a turn that are read, from its beginning and from its end.
+/// The bytes that are read at each end of a long turn. A turn of up to twice as many bytes is read whole.
 const READ_AT_ENDS: usize = 32 << 10;
-/// Bytes of what the user wrote in a turn up to which it is short.
+/// A turn is short if the user's own text in it has at most this many bytes.
 const SHORT_TURN: usize = 240;
-/// Statements of one turn.
+/// The most statements that are found in one turn.
 pub const MOST_OF_A_TURN: usize = 64;
 
 contextweaver_model::string_enum! {
@@ -52,33 +52,36 @@ contextweaver_model::string_enum! {
     }
 }
 
-/// A sentence of the user that goes on to hold, or takes back one that did.
+/// A sentence of the user that stays in force, or that takes back an earlier one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// Where it stands in the turn, in bytes.
+    /// The byte range of the sentence in the turn.
     pub range: Range<usize>,
     pub kind: StatementKind,
-    /// Whether it is for this time alone.
+    /// Whether it applies this one time only.
     pub is_once: bool,
-    /// How sure it is that it is one.
+    /// How sure it is that the sentence is a statement; larger is surer.
     pub weight: f32,
-    /// Whether it says that something was otherwise before, and that something said holds no more.
+    /// Whether it says that something is no longer as it was.
     pub changes: bool,
+    /// Whether it takes back something that was said before.
     pub drops: bool,
-    /// What it is about.
+    /// Hashes of the words that tell what it is about.
     pub subject: Vec<u64>,
-    /// What it says apart from the value that it gives something, if it gives one.
+    /// If the sentence gives something a value, a hash of the rest of the sentence. A later sentence with the same hash
+    /// gives the new value.
     pub frame: Option<u64>,
 }
 
 impl Statement {
-    /// Tells whether it is one by itself; otherwise only where it speaks of what was stated before.
+    /// Tells whether the sentence is a statement by itself. Otherwise it is one only if an earlier statement has the
+    /// same subject.
     pub fn is_sure(&self) -> bool {
         self.weight >= weigh::LEAST
     }
 }
 
-/// Returns what a turn of the user states, in its order, and what may be meant so.
+/// Returns the statements in a turn of the user, in order, including sentences that are not sure to be statements.
 pub fn find(text: &str) -> Vec<Statement> {
     let mut found = Vec::new();
     let mut speakers = Speakers::default();
@@ -106,7 +109,8 @@ pub fn find(text: &str) -> Vec<Statement> {
 /// Marks and lines that end a sentence.
 const ENDS: [char; 7] = ['\n', '.', '!', '?', '。', '！', '？'];
 
-/// Returns the stretches that are read: all of a turn, or its beginning and its end.
+/// Returns the stretches of a turn that are read, without the text of others. Of a long turn they are at its beginning
+/// and its end.
 fn read_of(text: &str) -> Vec<Range<usize>> {
     let stretches = quoted::own_stretches(text);
     if text.len() <= 2 * READ_AT_ENDS {
@@ -121,7 +125,7 @@ fn read_of(text: &str) -> Vec<Range<usize>> {
 }
 
 impl Statement {
-    /// Returns one for several that stand together.
+    /// Merges several statements into one. The caller sets its range.
     pub fn of_all(found: &[Self]) -> Self {
         let mut all = Self {
             range: 0..0,

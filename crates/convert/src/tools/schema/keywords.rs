@@ -1,4 +1,4 @@
-//! Where in a schema other schemas stand, and the bounds of a schema.
+//! The keywords of JSON Schema that hold subschemas, a walk over all of them, and the size limits of a schema.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, pointer};
 use contextweaver_text::unicode::truncate;
 
-/// How schemas stand below a keyword.
+/// The form in which a keyword holds subschemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SubschemaKind {
-    /// Not at all: what is there is data.
+    /// The keyword holds no schema; its value is plain data.
     Nothing,
     /// One schema.
     One,
@@ -18,11 +18,11 @@ pub(crate) enum SubschemaKind {
     List,
     /// One schema or, before 2020-12, a list.
     OneOrList,
-    /// Schemas by name.
+    /// An object whose values are schemas, as in `properties`.
     Map,
 }
 
-/// The keywords with schemas below them.
+/// The keywords that hold subschemas, each with its form.
 const WITH_SCHEMAS: &[(&str, SubschemaKind)] = &[
     ("properties", SubschemaKind::Map),
     ("items", SubschemaKind::OneOrList),
@@ -46,14 +46,14 @@ const WITH_SCHEMAS: &[(&str, SubschemaKind)] = &[
     ("unevaluatedItems", SubschemaKind::One),
 ];
 
-/// Tells how schemas stand below a keyword.
+/// Returns the form in which a keyword holds subschemas; `Nothing` for a keyword that is not listed.
 pub(crate) fn below(keyword: &str) -> SubschemaKind {
     WITH_SCHEMAS.iter().find(|(known, _)| *known == keyword).map_or(SubschemaKind::Nothing, |(_, below)| *below)
 }
 
-/// Where a schema stands below another one.
+/// The place of a subschema: its parent, the keyword that holds it, and its index or name below that keyword.
 struct SchemaPlace<'s> {
-    /// Index of the place above.
+    /// Number of the parent schema: its index in the list of places plus 1, or 0 for the root.
     parent: usize,
     keyword: &'s str,
     child: Child<'s>,
@@ -66,10 +66,10 @@ enum Child<'s> {
     Name(&'s str),
 }
 
-/// Characters of a name in a path: names come from the schema, and every complaint repeats those above it.
+/// The most characters of one name in a path. Schemas choose the names, and each reported path repeats those above it.
 const NAME_CHARS: usize = 80;
 
-/// Writes the path of a place; 0 is the root.
+/// Returns the path of a schema by its number: its index in `places` plus 1, or 0 for the root.
 fn path_of(places: &[SchemaPlace<'_>], at: usize, root: &str) -> String {
     let Some(place) = at.checked_sub(1).and_then(|at| places.get(at)) else { return root.to_owned() };
     let path = pointer(&path_of(places, place.parent, root), place.keyword);
@@ -86,7 +86,7 @@ fn path_of(places: &[SchemaPlace<'_>], at: usize, root: &str) -> String {
 /// for each of them.
 type SchemaVisitor<'s, 'f> = &'f mut dyn FnMut(&'s JsonMap, &dyn Fn() -> String) -> Result<()>;
 
-/// Calls a function with every schema that is an object, from the outside in.
+/// Calls `visit` with the root schema and with every subschema that is an object. A parent comes before its subschemas.
 pub(crate) fn each_schema<'s>(root: &'s Value, path: &str, visit: SchemaVisitor<'s, '_>) -> Result<()> {
     let mut places: Vec<SchemaPlace<'s>> = Vec::new();
     let mut waiting = vec![(root, 0)];
@@ -110,7 +110,7 @@ pub(crate) fn each_schema<'s>(root: &'s Value, path: &str, visit: SchemaVisitor<
                 _ => {}
             }
         }
-        // In the order of the text.
+        // Schemas are popped from the end, so they are reversed to be visited in the order of the text.
         waiting[from..].reverse();
     }
     Ok(())

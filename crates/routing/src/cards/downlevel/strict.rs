@@ -1,4 +1,4 @@
-//! The subset of JSON Schema to which `OpenAI` holds a model.
+//! Rewrites schemas to the subset of JSON Schema that `OpenAI` takes in strict mode.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{SchemaRewriter, implied_type, types, words};
 use contextweaver_model::json::{JsonMap, pointer};
 use contextweaver_text::redact::redact_id;
 
-/// Keywords of the subset.
+/// The keywords of strict schemas.
 const ALLOWED: &[&str] = &[
     "type",
     "title",
@@ -30,11 +30,11 @@ const ALLOWED: &[&str] = &[
     "minItems",
     "maxItems",
 ];
-/// Formats of texts in the subset.
+/// The values of `format` in strict schemas.
 const FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 impl SchemaRewriter<'_> {
-    /// Rewrites a schema whose conjunctions are resolved.
+    /// Rewrites a schema in which `flat` has followed each `$ref` that it can, and joined each `allOf`.
     pub(super) fn strict(&mut self, mut node: JsonMap, path: &str, depth: usize) -> JsonMap {
         if node.contains_key("$ref") {
             return node;
@@ -90,7 +90,7 @@ impl SchemaRewriter<'_> {
         node
     }
 
-    /// Moves definitions to where strict schemas have them, and rewrites each.
+    /// Moves `definitions` into `$defs`, and rewrites each definition.
     fn definitions(&mut self, node: &mut JsonMap, path: &str) {
         let old = node.shift_remove("definitions");
         let mut all = node.shift_remove("$defs").and_then(|defs| defs.as_object().cloned()).unwrap_or_default();
@@ -112,7 +112,8 @@ impl SchemaRewriter<'_> {
         node.insert("$defs".to_owned(), Value::Object(out));
     }
 
-    /// Closes an object: nothing but its properties, all of them required, the optional ones nullable.
+    /// Writes the type of a schema, and closes an object: it allows no properties but its own, all of them are
+    /// required, and optional ones may be null instead. Other schemas lose the keywords of objects.
     fn close(&mut self, node: &mut JsonMap, path: &str, depth: usize) {
         let mut named = types(node);
         if named.is_empty() && !node.contains_key("anyOf") {
@@ -161,12 +162,12 @@ impl SchemaRewriter<'_> {
     }
 }
 
-/// Returns the schema of what has no schema.
+/// Returns the schema for a value without one: a string, a number, a boolean or null.
 fn anything() -> Value {
     json!({ "type": ["string", "number", "boolean", "null"] })
 }
 
-/// Allows null beside what a schema allows.
+/// Makes a schema allow null as well.
 fn nullable(mut node: JsonMap) -> JsonMap {
     let mut named = types(&node);
     let is_choice = named.is_empty() && !node.contains_key("enum") && !node.contains_key("const");
@@ -177,7 +178,7 @@ fn nullable(mut node: JsonMap) -> JsonMap {
         return node;
     }
     if named.is_empty() {
-        // Beside a `$ref` nothing may stand, and a constant is what it is.
+        // Without a type there is no list of types to add null to, and nothing may stand beside a `$ref`.
         let branch = Value::Object(node);
         return JsonMap::from_iter([("anyOf".to_owned(), json!([branch, { "type": "null" }]))]);
     }
