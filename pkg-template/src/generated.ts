@@ -94,11 +94,11 @@ export interface CapabilityChange {
   readonly id: string;
   /** `documentation_only`, `contract_changed` or `metadata_or_behavior_changed`. */
   readonly classification: "documentation_only" | "contract_changed" | "metadata_or_behavior_changed";
-  /** `none`, `review_required` or `potentially_breaking`: by the place of the change alone. */
+  /** `none`, `review_required` or `potentially_breaking`, judged by `paths` alone. */
   readonly risk: "none" | "potentially_breaking" | "review_required";
   /** JSON pointers of the fields that differ. */
   readonly paths: readonly string[];
-  /** Which way the change goes, finer than `risk`; null when it is no tool. */
+  /** What the change may break, judged by the values before and after; null when either is no valid tool. */
   readonly effect: "none" | "documentation" | "compatible" | "review" | "breaking" | null;
 }
 

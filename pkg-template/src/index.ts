@@ -1,8 +1,8 @@
-// The package's own entry: whatever it exports carries the module that it needs, loaded when it is first used.
+// The main entry. Each of its names brings the WebAssembly module that it needs, which is loaded at first use.
 //
-// `#agent` and the like stand for files of `load`: the build writes each entry once for every way to get the modules, and
-// conditions of package.json choose between them. The calls are marked as free of side effects, because nobody needs the
-// module of a name that is not imported: bundlers then leave it out.
+// `#agent` and the like stand for files made from the templates in `load`. The build writes this file once for each way to
+// get a module, and conditions in package.json choose between them. The calls below are marked as free of side effects, so
+// that bundlers leave out the module of a name that is not imported.
 import { engine as agentEngine } from "#agent";
 import { engine as decisionsEngine } from "#decisions";
 import { engine as routingEngine } from "#routing";
@@ -12,7 +12,8 @@ import { context, convert, decisions, routing } from "./boundary/engines.js";
 export * from "./api.js";
 
 function ofAgent<T>(value: T): T {
-  // It answers more than the modules of `contextweaver/context` and `contextweaver/convert`, if these are there, too.
+  // `true`: this module can do all that those of `contextweaver/context` and `contextweaver/convert` can, and takes their
+  // place unless they have started.
   context.provide(agentEngine, true);
   convert.provide(agentEngine, true);
   return value;
@@ -28,7 +29,8 @@ function ofDecisions<T>(value: T): T {
   return value;
 }
 
-// Internal, so that the declarations show the originals.
+// `@internal` with `stripInternal` keeps these constants out of the declarations, which show the names of `./api.js`
+// instead.
 /** @internal */
 export const ContextManager = /* @__PURE__ */ ofAgent(api.ContextManager);
 /** @internal */

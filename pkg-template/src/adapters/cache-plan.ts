@@ -1,20 +1,23 @@
-// Where a prompt is marked for a provider that caches up to marks, as Anthropic does, so that each call reads what the calls
-// before it have written. By its documentation an entry is written at each mark and nowhere else, and from each mark the provider
-// looks for entries at that block and the 19 before it. Newer versions count a run of calls, or of results, as one block; what is
-// planned here holds without that.
+// Decides where prompts are marked for a provider that caches up to marks, as Anthropic does, so that each call reads what
+// earlier calls wrote. By Anthropic's documentation, an entry is written at each mark and nowhere else, and from each mark
+// the provider looks for entries at that block and the 19 before it. Newer versions count a run of calls, or of results, as
+// one block; the plan does not rely on that.
 import { TextHash } from "./text-hash.js";
 import { ContextWeaverError } from "contextweaver";
 
-/** Marks that the provider takes in a call. */
+/** Most marks that the provider takes in a call. */
 export const MOST_MARKS = 4;
-/** Places at which the provider looks for an entry, from a mark backwards, the mark's own among them. */
+/** How many blocks the provider looks at for an entry: the marked block and those before it. */
 const LOOK_BACK = 20;
-/** Places of earlier calls that are remembered. More calls than that take longer than an entry is kept. */
+/**
+ * Most marked places of earlier calls that are remembered, each call having up to four. Older ones are forgotten: their
+ * entries have expired by then.
+ */
 const MOST_PLACES = 256;
-/** Those of them that outlive the process: four calls' worth. */
+/** Most of these places that outlive the process: enough for four calls. */
 const RESUMED_PLACES = 4 * MOST_MARKS;
 
-/** How an hour is written in a mark; without it an entry is kept for minutes. */
+/** The `ttl` of a mark whose entry is kept for an hour. Without a `ttl` an entry is kept for five minutes. */
 const HOUR = "1h";
 
 /** Whether a mark keeps its entry for an hour. */
@@ -22,20 +25,23 @@ export function isForAnHour(mark: unknown): boolean {
   return (mark as { readonly ttl?: unknown } | null | undefined)?.ttl === HOUR;
 }
 
-/** Whether prompts are marked, by the option of an adapter. */
+/** Whether the option `cache` of an adapter asks for marks, which it does by default. Throws where it is no boolean. */
 export function isMarking(cache: unknown = true): boolean {
   if (typeof cache === "boolean") return cache;
   throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
 }
 
-/** What a call's own mark is to a plan, by which the provider marks the end by itself; undefined where it bears none. */
+/**
+ * Reads the mark of a call as a whole, which asks the provider to mark the end of the prompt; undefined where the call has
+ * none.
+ */
 export function markAtEnd(mark: unknown): PlannedCall["automatic"] {
   return mark == null ? undefined : { isForAnHour: isForAnHour(mark) };
 }
 
 /** A block of a prompt, in the order in which the provider caches: tools, instructions, messages. */
 export interface PromptBlock {
-  /** The block byte for byte, without its mark, and who says it. */
+  /** The block byte for byte, without its mark, with the index and the role of its message. */
   readonly text: string;
   /** Whether the model said it. */
   readonly isAnswer: boolean;
@@ -49,11 +55,14 @@ export interface PromptBlock {
 /** A call that is about to be made. */
 export interface PlannedCall {
   readonly blocks: readonly PromptBlock[];
-  /** Blocks of tools and instructions, which are the first. */
+  /** How many blocks are tools and instructions. They come first. */
   readonly head: number;
-  /** What else an entry depends on: one of the whole prompt, such as the model, and one that reaches into messages. */
+  /**
+   * Settings on which entries depend as well: `prompt` (such as the model) for all entries, `messages` (such as the tool
+   * choice) for entries that end in messages.
+   */
   readonly settings: { readonly prompt: string; readonly messages: string };
-  /** The mark that the provider was asked to set at the end by itself, which counts. */
+  /** The mark that the caller asked the provider to set at the end. It counts towards {@link MOST_MARKS}. */
   readonly automatic: Pick<PromptBlock, "isForAnHour"> | undefined;
   /** Whether marks are to be added to those of the caller. */
   readonly isWanted: boolean;
@@ -61,28 +70,30 @@ export interface PlannedCall {
 
 /** A mark to add. */
 export interface AddedMark {
-  /** The place of its block. */
+  /** Index of its block. */
   readonly at: number;
-  /** `ttl` of an hour where one that is kept for as long stands behind it: what is kept for longer must come first. */
+  /**
+   * The `ttl` of an hour where a mark behind this one has it, because marks that last longer must come first; else empty.
+   */
   readonly lasting: { readonly ttl?: typeof HOUR };
 }
 
 /** Where a call is marked. */
 export interface Plan {
   readonly added: readonly AddedMark[];
-  /** Places of marks of the caller that are too many. */
+  /** Indexes of blocks with a mark of the caller that is one too many. */
   readonly refused: readonly number[];
 }
 
-/** A place at which a call was marked. */
+/** A block at which an earlier call was marked. */
 interface MarkedPlace {
   readonly at: number;
-  /** What the prompt was up to there, with what else the entry depends on. */
+  /** Hash of the prompt up to this block, and of the settings on which the entry depends. */
   readonly hash: string;
-  /** The last block of the call, and what the whole prompt was. */
+  /** Index of the call's last block, and the hash of its whole prompt. */
   readonly end: number;
   readonly end_hash: string;
-  /** Whether the call was answered, as far as later ones show. One that was fitted may never have been sent. */
+  /** Whether a later prompt shows that the call was answered. A call that was planned may never have been sent. */
   isSure: boolean;
 }
 
@@ -97,15 +108,15 @@ export interface CachePlanState {
 export class CachePlan {
   /** Where calls were marked, the newest last. */
   #places: readonly MarkedPlace[] = [];
-  /** What the prompt before was, up to each block. */
+  /** Hashes of the last prompt, up to each block. */
   #before: readonly string[] = [];
-  /** Its blocks, and what else these depend on. */
+  /** Texts of its blocks, and the settings that its hashes depend on. */
   #texts: readonly string[] = [];
   #settings = "";
-  /** The end of what stayed when the prompt was last made anew, which is likely to stay again. */
+  /** Index of the last block that stayed when the prompt last changed, and is likely to stay again; -1 for none. */
   #kept = -1;
 
-  /** The newest places, which are those that a call may read. */
+  /** Returns what outlives the process: the newest places, from which a later call may read. */
   state(): CachePlanState {
     return {
       places: this.#places.slice(-RESUMED_PLACES).map((place) => ({ ...place })),
@@ -140,7 +151,7 @@ export class CachePlan {
       const { sure, open } = this.#written(hashes);
       const stable = lastMarkable(blocks, head);
       add(end, isMarked);
-      // What a mark finds by looking back needs none of its own, unless there are marks to spare.
+      // A place that a mark reaches by looking back needs no mark of its own, unless there are marks to spare.
       for (const isDone of [isRead, isMarked]) {
         add(sure, isDone);
         add(open, isDone);
@@ -154,7 +165,10 @@ export class CachePlan {
     return { added: added.map((at) => ({ at, lasting: isLong(at) ? { ttl: HOUR } : {} })), refused };
   }
 
-  /** What the prompt is up to each block, with the settings that the provider tells entries apart by. What stands is not read again. */
+  /**
+   * Hashes the prompt up to each block, with the settings by which the provider tells entries apart. The blocks that it has
+   * in common with the last prompt, from the first on, are not hashed again.
+   */
   #hashes(blocks: readonly PromptBlock[], head: number, settings: PlannedCall["settings"]): readonly string[] {
     const key = JSON.stringify([head, settings]);
     let same = 0;
@@ -177,7 +191,7 @@ export class CachePlan {
     return hashes;
   }
 
-  /** Takes from the prompt what it shows of the calls before: which of them were answered, and how much of the last one stayed. */
+  /** Learns from the new prompt which earlier calls were answered, and how much of the last prompt stayed. */
   #look(blocks: readonly PromptBlock[], hashes: readonly string[]): void {
     for (const place of this.#places) {
       const { end, end_hash } = place;
@@ -188,7 +202,10 @@ export class CachePlan {
     this.#before = hashes;
   }
 
-  /** The last places that this prompt has in common with earlier calls: with one that was answered, and with one that may not have been sent. */
+  /**
+   * Finds the last marked places that this prompt shares with earlier calls: `sure` with calls that were answered, `open`
+   * with calls that may never have been sent; -1 for none.
+   */
   #written(hashes: readonly string[]): { readonly sure: number; readonly open: number } {
     const common = this.#places.filter(({ at, hash }) => hashes[at] === hash);
     const last = (isSure: boolean): number =>
@@ -196,7 +213,11 @@ export class CachePlan {
     return { sure: last(true), open: last(false) };
   }
 
-  /** Which marks of the caller are too many: all but the last, the one that reads most, that of the head, and the last of the others. */
+  /**
+   * Finds the marks of the caller that are too many. As many as the provider takes are kept, in this order: the last mark,
+   * the last one up to `sure` (see `#written`), the last one in the head, the last one up to `open`, then the others from
+   * the newest on.
+   */
   #refused(
     blocks: readonly PromptBlock[],
     head: number,
@@ -226,14 +247,14 @@ export class CachePlan {
       const key = `${at} ${hash}`;
       const place = known.get(key);
       known.delete(key);
-      // A place that is marked again by a call that may not have been sent is as sure as it was.
+      // A sure place stays sure when a call marks it again, even if that call is never sent.
       known.set(key, place?.isSure === true ? place : { at, hash, end, end_hash, isSure: false });
     }
     this.#places = [...known.values()].slice(-MOST_PLACES);
   }
 }
 
-/** The last of the first `count` blocks that takes a mark; -1 where none does. */
+/** Index of the last among the first `count` blocks that takes a mark; -1 where none does. */
 function lastMarkable(blocks: readonly PromptBlock[], count: number): number {
   let at = Math.min(count, blocks.length) - 1;
   while (at >= 0 && blocks[at]?.takesMark === false) at -= 1;

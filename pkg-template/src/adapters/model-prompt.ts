@@ -1,8 +1,9 @@
-// Prompts as the AI SDK's interface of models has them, in its versions, and the SDK's messages, which they are near to.
+// Converts between two similar forms of the AI SDK: its messages, and prompts as its model interface takes them, which has
+// several versions.
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads a part of a prompt as one of the SDK's messages. */
+/** Turns a part of a prompt into a part of an SDK message. */
 export function readPart(part: Fields): Fields {
   const { type, value } = (part["output"] ?? {}) as Fields;
   if (part["type"] !== "tool-result" || type !== "content") return part;
@@ -12,7 +13,10 @@ export function readPart(part: Fields): Fields {
   };
 }
 
-/** Reads media of a result: since version 4 of the interface they are files. */
+/**
+ * Turns media of a tool result into the form of SDK messages, such as `image-data`. Version 4 of the interface has them as
+ * `file`.
+ */
 function modelResultPart(part: Fields): Fields {
   const { type, mediaType, data: file, ...rest } = part;
   const { type: form, data, url } = (file ?? {}) as Fields;
@@ -21,7 +25,7 @@ function modelResultPart(part: Fields): Fields {
   return { ...rest, type: `${kind}-${form}`, mediaType, ...(form === "data" ? { data } : { url: String(url) }) };
 }
 
-/** Writes a message as the interface of models has it, of which there are versions. */
+/** Turns an SDK message into a message of a prompt for a version of the model interface, such as `v4`. */
 export function promptMessage({ role, content, ...rest }: Fields, version: unknown): Fields {
   if (role === "system") return { role, content, ...rest };
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly Fields[]);
@@ -44,7 +48,7 @@ function promptPart(part: Fields, version: unknown): Fields {
   };
 }
 
-/** Writes what a file holds: an address is an object of its own, as a string would be taken for base64. */
+/** Writes the content of a file. A URL becomes a `URL` object, because the interface takes a string for base64. */
 function fileData(data: unknown, version: unknown): unknown {
   if (typeof data !== "string") return data;
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(data);
@@ -52,7 +56,10 @@ function fileData(data: unknown, version: unknown): unknown {
   return isAddress ? new URL(data) : data;
 }
 
-/** Writes media of a result. */
+/**
+ * Turns media of a tool result into the form of the version: `v3` takes that of SDK messages, `v4` takes `file`. Older
+ * versions take data as `media`, and a URL only as text.
+ */
 function resultPart(part: Fields, version: unknown): Fields {
   const { type, data, url, mediaType = "image/*", ...rest } = part;
   if (version === "v3" || !/^(image|file)-(data|url)$/.test(String(type))) return part;

@@ -1,18 +1,24 @@
-// Marks for a provider's cache that a client moves on from call to call. A message is the same with one and without, so they are taken off
-// before the log compares messages, and put back where their messages stand in the prompt.
+// Cache marks that the client sets itself and moves to newer messages from call to call. A moved mark is no edit of a
+// message, so marks are taken off before the log compares messages, and put back on the same messages in the prompt.
 import type { Fields } from "./model-prompt.js";
 import { keyText } from "./text-hash.js";
 
-/** How marks are written in a format. */
+/** How a message format writes cache marks. */
 export interface MarkSyntax {
-  /** Splits a message or a part: its mark, and what it is without; undefined where it bears none. */
+  /** Splits a message or a part into its mark and the rest; undefined where it has no mark. */
   readonly split: (record: Fields) => { readonly mark: Fields; readonly bare: Fields } | undefined;
   readonly put: (record: Fields, mark: Fields) => Fields;
-  /** Whether a text that is no list of parts becomes one to be marked; otherwise its message is. */
+  /**
+   * How to mark a message whose content is a string: true turns the string into a list of one marked part, false marks the
+   * message itself.
+   */
   readonly isOfParts: boolean;
 }
 
-/** Of chat completions, as OpenRouter and others take it for models of Anthropic: of parts, and of results as a whole. */
+/**
+ * Marks in chat completions, as OpenRouter and others accept them for Anthropic models: on parts of a message, and on a tool
+ * result as a whole.
+ */
 export const CHAT_MARKS: MarkSyntax = {
   split(record) {
     if (record["cache_control"] == null) return undefined;
@@ -23,24 +29,27 @@ export const CHAT_MARKS: MarkSyntax = {
   isOfParts: true,
 };
 
-/** A message that was marked. */
+/** A message that came with marks. */
 interface MarkedMessage {
   readonly key: string;
   readonly mark: Fields | undefined;
-  /** Marks of its parts, counted from its last one, as what is left out of a message is mostly above. */
+  /**
+   * Marks of its parts, each with the distance of the part from the last one: parts that a prompt leaves out are mostly at
+   * the start.
+   */
   readonly parts: readonly (readonly [fromEnd: number, mark: Fields])[];
   readonly isLast: boolean;
   /** Whether it is of the instructions. */
   readonly isAbove: boolean;
 }
 
-/** Messages without their marks, and what puts these back. */
+/** Messages without their marks, and a function that puts the marks back into a prompt. */
 export interface BareMessages<Message> {
   readonly messages: readonly Message[];
   readonly putBack: <Sent>(sent: readonly Sent[]) => readonly Sent[];
 }
 
-/** Takes marks off. Without any all is as it was. */
+/** Takes the marks off messages. Messages without marks are returned as they are. */
 export function takeMarks<Message>(messages: readonly Message[], syntax: MarkSyntax): BareMessages<Message> {
   const marked: MarkedMessage[] = [];
   const bare = messages.map((message, at) => {
@@ -66,7 +75,10 @@ export function takeMarks<Message>(messages: readonly Message[], syntax: MarkSyn
   return { messages: bare, putBack: (sent) => withMarks(sent as readonly Fields[], marked, syntax) as never };
 }
 
-/** Puts marks back; one of the last message, which may be shown otherwise than it came, goes to the end. */
+/**
+ * Puts marks back on the messages that had them. If the prompt does not have such a message, its marks are lost; only those
+ * of the last message then go on the prompt's last message, because a prompt may show it in another form.
+ */
 function withMarks(sent: readonly Fields[], marked: readonly MarkedMessage[], syntax: MarkSyntax): readonly Fields[] {
   const places = new Map(sent.map((message, at) => [keyOf(message), at]));
   // Instructions may be shown as one message.
@@ -84,7 +96,10 @@ function withMarks(sent: readonly Fields[], marked: readonly MarkedMessage[], sy
   return result;
 }
 
-/** Puts a mark at a part, counted from the last one; a text becomes a part where marks are of parts. */
+/**
+ * Marks the part at a distance from the last one (0), or the first part where there are fewer. String content is marked as
+ * `isOfParts` of the syntax says.
+ */
 export function withPart(message: Fields, fromEnd: number, mark: Fields, syntax: MarkSyntax): Fields {
   const content = message["content"];
   if (typeof content === "string") {
@@ -96,7 +111,11 @@ export function withPart(message: Fields, fromEnd: number, mark: Fields, syntax:
   return { ...message, content: content.map((part: Fields, place) => (place === at ? syntax.put(part, mark) : part)) };
 }
 
-/** What a message is known by in a prompt: calls and results by their ids, as they may be shown otherwise than they came. */
+/**
+ * Returns the key by which a message is found in a prompt: its role with the ids of its calls and results, or with its text
+ * where it has no ids. Ids stay the same where the prompt shows a result in another form. Instructions are found by their
+ * role alone.
+ */
 function keyOf(message: Fields): string {
   const { role, content, tool_call_id: answered, tool_calls: calls } = message;
   const parts = Array.isArray(content) ? (content as readonly Fields[]) : [];

@@ -1,10 +1,11 @@
-// The constant front of many tools. Providers put definitions of tools before everything else, so a list that changes makes the
-// whole prompt new to their cache: it changes only where the prompt is made anew anyway. In between, `find_tools` tells of tools
-// that are not in the list, and `call_tool` runs them.
+// A tool list that stays the same from step to step, for agents with many tools. Providers put tool definitions before
+// everything else, so a changed list makes the whole prompt new to their cache. The list therefore changes only where the
+// prompt is made anew anyway, where it no longer fits, and where a step demands a tool that it lacks. In between,
+// `find_tools` describes tools that are not in the list, and `call_tool` runs them.
 import { countTokens } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
-/** A tool as the front knows it. */
+/** What the front needs to know of a tool. */
 export interface FrontTool {
   readonly name: string;
   readonly description?: string | undefined;
@@ -16,34 +17,34 @@ export interface FrontTool {
 
 /** What a step asks of the list. */
 export interface FrontStep {
-  /** What would be in the list if it were made now, the most wanted first. */
+  /** Names of tools for a new list, the most wanted first. A list that goes on ignores them. */
   readonly wanted: readonly string[];
-  /** What must be in the list now, such as a tool that has to be called. */
+  /** Names of tools that this step must list, such as one that the model has to call. */
   readonly demanded: readonly string[];
-  /** Tokens that the definitions may take. */
+  /** Most tokens of all listed definitions together. */
   readonly room: number;
   /** Whether the prompt of the step is new to the provider's cache anyway, so that another list costs nothing. */
   readonly isCut: boolean;
 }
 
-/** The list of a step. */
+/** The tools that a step lists. */
 export interface FrontList {
-  /** In the order of the definitions, which is always the same. */
+  /** Names of the listed tools, in the fixed order of the definitions. */
   readonly names: readonly string[];
   readonly tokens: number;
-  /** What was asked for and had no room. */
+  /** Names of tools that had no room: demanded ones, wanted ones of a new list, or tools of the list before. */
   readonly left_out: readonly string[];
   /** Whether it is another list than that of the step before. */
   readonly isChanged: boolean;
 }
 
-/** A call that `call_tool` stands for. */
+/** The call of a tool that a model makes through `call_tool`. */
 export interface FrontCall {
   readonly name: string;
   readonly arguments: JsonObject;
 }
 
-/** The call that is meant, or what the model is told instead. */
+/** The call that the model meant, or the problem that it is told instead. */
 export type ResolvedCall = { readonly call: FrontCall } | { readonly problem: string };
 
 /** The tool by which a model runs a tool that is not in its list. */
@@ -65,28 +66,31 @@ export const CALL_TOOL = {
   } as JsonObject,
 };
 
-/** Tools that a search tells of. */
+/** Most tools that a search or an announcement describes. */
 const MOST_FOUND = 5;
-/** Tokens that they may take together; the first is told of in any case. */
+/**
+ * Most tokens of all descriptions that show a schema. The first one shows its schema whatever it takes; descriptions without
+ * a schema are not counted.
+ */
 const FOUND_TOKENS = 2_000;
-/** What models call the two fields, beside their names. */
+/** Names that models give the fields `name` and `arguments` of a call of `call_tool`. */
 const NAME_FIELDS = ["name", "tool", "tool_name", "toolName", "function"];
 const ARGUMENT_FIELDS = ["arguments", "args", "input", "parameters", "params"];
 
 /** The tools of a conversation, of which a prompt lists some. */
 export class ToolFront {
-  /** In the order in which definitions are sent. */
+  /** All tools by name, in the order in which definitions are sent. */
   readonly #tools: ReadonlyMap<string, FrontTool>;
-  /** Those that are called by their own names alone. */
+  /** Names of tools that `call_tool` cannot run: the model calls them by their own names. */
   readonly #beside: ReadonlySet<string>;
   readonly #search: (query: string, most: number) => readonly string[];
   #listed: ReadonlySet<string> | undefined;
-  /** What was run by `call_tool`, the newest last: it is wanted in the next list. */
+  /** Names of tools that were called through `call_tool`, the newest last. The next new list wants them. */
   readonly #run = new Set<string>();
 
   /**
-   * `search` returns names of tools, the best first. `beside` are tools that are listed with the others when they are demanded, and
-   * called by their own names alone, such as `call_tool` itself.
+   * `search` returns names of tools, the best match first. `beside` are tools that the model can call only by their own
+   * names, such as `call_tool` itself. They are listed where a step demands them.
    */
   constructor(
     tools: readonly FrontTool[],
@@ -98,24 +102,24 @@ export class ToolFront {
     this.#search = search;
   }
 
-  /** What was run by `call_tool`, the newest first. */
+  /** Names of tools that were called through `call_tool`, the newest first. */
   get run(): readonly string[] {
     return [...this.#run].reverse();
   }
 
-  /** The names of the list of the last step; undefined before the first. */
+  /** Names of the tools that the last step listed; undefined before the first step. */
   get listed(): readonly string[] | undefined {
     return this.#listed && [...this.#listed];
   }
 
-  /** Goes on with the list of an earlier step, as long as all of its tools are there. */
+  /** Goes on with the list of an earlier step, unless one of its tools is gone. */
   resume(names: readonly string[]): void {
     if (names.length > 0 && names.every((name) => this.#tools.has(name))) this.#listed = new Set(names);
   }
 
   /**
-   * The list for a step: that of the step before, with what is demanded. It is made anew, of what is demanded and wanted, in the first
-   * step, in a cut, and where it has no room any more.
+   * Returns the list for a step: the list of the step before, with the demanded tools. A new list, of the demanded and the
+   * wanted tools, is made in the first step, in a cut, and when the list before no longer fits in `room`.
    */
   offer({ wanted, demanded, room, isCut }: FrontStep): FrontList {
     const before = this.#listed;
@@ -144,13 +148,16 @@ export class ToolFront {
     return this.#listed?.has(name) ?? false;
   }
 
-  /** Finds tools for a need: how each is called, with the schemas of those that have room. */
+  /** Finds tools for a query and describes them for the model, with their schemas as far as {@link FOUND_TOKENS} allows. */
   find(query: string): { readonly names: readonly string[]; readonly text: string } {
     const names = this.#findable(query);
     return { names, text: names.length === 0 ? "No tool fits." : this.#told(names) };
   }
 
-  /** Tells of tools that a step wants and does not list; nothing where there are none. */
+  /**
+   * Describes those of the named tools that the list lacks and `call_tool` can run, at most {@link MOST_FOUND}; undefined
+   * where there are none.
+   */
   announce(names: readonly string[]): string | undefined {
     const missing = names
       .filter((name) => this.#callable(name) !== undefined && !this.lists(name))
@@ -158,7 +165,10 @@ export class ToolFront {
     return missing.length === 0 ? undefined : this.#told(missing);
   }
 
-  /** Reads a call of `call_tool`: an object, or the JSON of one. What a model is likely to have meant is what counts. */
+  /**
+   * Reads the arguments of a call of `call_tool`: an object, or the JSON of one. Common slips of models are forgiven: other
+   * names of fields, inexact names of tools, `null` for an absent argument.
+   */
   resolve(given: unknown): ResolvedCall {
     const input = recordOf(given);
     if (!input) return { problem: `The arguments of ${CALL_TOOL.name} are no JSON object. ${USAGE}` };
@@ -200,7 +210,10 @@ export class ToolFront {
     return [...cards, USAGE].join("\n\n");
   }
 
-  /** Finds a tool by what a model calls it: its name, or that of no other but for case, signs, and what stands before it. */
+  /**
+   * Finds a tool by the name that a model gives it. If no tool has exactly that name, case, punctuation and a prefix such as
+   * `server.` are ignored, as long as only one tool matches.
+   */
   #named(said: string): FrontTool | undefined {
     const exact = this.#callable(said);
     if (exact) return exact;
@@ -211,13 +224,16 @@ export class ToolFront {
     return alike === undefined || more.length > 0 ? undefined : this.#callable(alike);
   }
 
-  /** A tool that `call_tool` can run; those that the provider runs it cannot. */
+  /**
+   * Returns a tool that `call_tool` can run; undefined for unknown tools, tools that the provider runs, and tools that the
+   * model calls only by their own names.
+   */
   #callable(name: string): FrontTool | undefined {
     const tool = this.#tools.get(name);
     return tool?.schema && !this.#beside.has(name) ? tool : undefined;
   }
 
-  /** The tools for a need that `call_tool` can run, the best first. */
+  /** Names of the tools that match a query and that `call_tool` can run, the best match first. */
   #findable(query: string): readonly string[] {
     return this.#search(query, MOST_FOUND).filter((name) => this.#callable(name) !== undefined);
   }
@@ -241,7 +257,7 @@ function plain(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** Reads a record, or the JSON of one. */
+/** Reads an object, or the JSON of one; undefined for everything else. */
 function recordOf(given: unknown): JsonObject | undefined {
   let value = given;
   if (typeof value === "string") {
@@ -254,7 +270,10 @@ function recordOf(given: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
-/** The arguments in a call: under their name, under another that models give them, or beside the name of the tool. */
+/**
+ * Returns the arguments in a call: from `arguments`, from a field of another name that models use, or from the fields beside
+ * the tool's name.
+ */
 function argumentsIn(input: JsonObject, nameField: string, schema: JsonObject | undefined): JsonObject | undefined {
   const properties = recordOf(schema?.["properties"]) ?? {};
   const field = ARGUMENT_FIELDS.find((one) => one !== nameField && input[one] !== undefined && input[one] !== null);
@@ -267,7 +286,9 @@ function argumentsIn(input: JsonObject, nameField: string, schema: JsonObject | 
   );
 }
 
-/** Leaves out what a model says is nothing, where the tool can do without it and knows no `null`. */
+/**
+ * Leaves out arguments that are `null`, where the schema has the property, does not require it and does not mention `null`.
+ */
 function withoutNulls(args: JsonObject, schema: JsonObject | undefined): JsonObject {
   const properties = recordOf(schema?.["properties"]) ?? {};
   const required = Array.isArray(schema?.["required"]) ? (schema["required"] as unknown[]) : [];

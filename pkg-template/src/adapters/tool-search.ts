@@ -1,44 +1,51 @@
-// A provider's search of tools that the router answers: what is found is loaded where it was found, and the list of tools stays.
-// In the log such a result is a text; in what is sent it is what the provider loads tools by.
+// A provider's own tool search, answered by the router. The provider loads the found tools at the place of the search
+// result, so the tool list stays the same. The log has such a result as text. What is sent has the form by which the
+// provider loads tools: definitions or references.
 import type { AgentLoop, ChosenTools } from "./agent-loop.js";
 
-/** Tools that a search brings: providers advise few, as each is loaded whole. */
+/** Most tools that a search returns. Providers advise few, because each definition is loaded whole. */
 export const MOST_FOUND = 5;
 const BEFORE = "Found: ";
-/** For where it is not loaded any more, for want of room. */
+/** Tells the model what to do once a found tool is no longer loaded for lack of room. */
 const AFTER = ". What is not loaded, find again.";
 
-/** The names of tools as the log has them. */
+/** Writes the result of a search as the log keeps it: the names of the found tools. */
 export function foundText(names: readonly string[]): string {
   return `${BEFORE}${names.join(", ")}${AFTER}`;
 }
 
-/** Reads what {@link foundText} wrote; of any other text, nothing. */
+/** Reads the names out of a text of {@link foundText}; any other text has none. */
 function foundNames(text: unknown): readonly string[] {
   const isFound = typeof text === "string" && text.startsWith(BEFORE) && text.endsWith(AFTER);
   return isFound ? text.slice(BEFORE.length, -AFTER.length).split(", ") : [];
 }
 
-/** Names by the id of the call that found them, the newest last. */
+/** Names of tools by the id of the search call that found them, the newest call last. */
 type Found = ReadonlyMap<string, readonly string[]>;
 
-/** What is loaded of what was found in a conversation. */
+/** Decides which tools that searches of a conversation found are loaded. */
 export class FoundTools {
   readonly #loop: AgentLoop;
-  /** What can be loaded. */
+  /** Names of the tools that are loaded only after a search. */
   readonly #deferred: ReadonlySet<string>;
-  /** What the call of the model before has loaded. */
+  /** Found tools that the last call of the model loaded. */
   #loaded: Found = new Map();
-  /** What there is room for now. */
+  /** Found tools that the next call has room for. */
   #chosen: Found = new Map();
-  /** Calls whose results were sent or left out; what was left out once is not loaded again, so that room is kept for no other. */
+  /**
+   * Ids of search calls whose results were sent or left out before. A result that was left out once is not loaded again, so
+   * no room is kept for it.
+   */
   readonly #seen = new Set<string>();
 
   constructor(loop: AgentLoop, deferred: ReadonlySet<string>) {
     [this.#loop, this.#deferred] = [loop, deferred];
   }
 
-  /** Chooses among what a conversation holds, the newest first. `demanded` is what must be loaded in any case. */
+  /**
+   * Chooses which found tools are loaded, those of the newest search first, as far as there is room. `demanded` names tools
+   * that are loaded in any case.
+   */
   choose(results: Found, demanded: readonly string[], model: string): ChosenTools {
     // A result that was edited loads what it names now.
     const current = new Map([
@@ -57,7 +64,10 @@ export class FoundTools {
     return chosen;
   }
 
-  /** Takes the texts of what is sent, by the id of the call, and tells what each of them loads. */
+  /**
+   * Takes the texts of the results in the prompt, by the id of the call. Returns the names of the tools that each of them
+   * loads.
+   */
   sent(results: ReadonlyMap<string, unknown>): Found {
     const loaded = [...results].flatMap(([id, text]) => {
       const names = foundNames(text).filter((name) => this.#chosen.get(id)?.includes(name));

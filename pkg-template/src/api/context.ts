@@ -1,4 +1,5 @@
-// Names that need the context compiler.
+// Exports of `contextweaver/context`, the main entry and `slim`: names that need the WebAssembly module of the context
+// compiler.
 export { ContextManager } from "../manager/context-manager.js";
 export type * from "../telemetry/hook-types.js";
 export type * from "../manager/journal-types.js";

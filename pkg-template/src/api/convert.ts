@@ -1,4 +1,5 @@
-// Names that need the converters, and those of tool calls, which need no module.
+// Exports of `contextweaver/convert`, the main entry and `slim`: names that need the WebAssembly module of the converters,
+// and names for tool calls that need no module, such as `contextKey`.
 export { bindTools } from "../tools/bind-tools.js";
 export type { BindToolsOptions, BoundTools } from "../tools/bind-tools.js";
 export {

@@ -1,4 +1,4 @@
-// One conversation while it is read: its messages, what each takes, and what of them the call before had.
+// One conversation while it is read: its messages, their tokens, and how many of them the call before had.
 import { framedTokens } from "../adapters/agent-loop.js";
 import { TextHash } from "../adapters/text-hash.js";
 import { countTokens } from "../manager/text.js";
@@ -8,36 +8,44 @@ import type { PriceBook, Pricing } from "./pricing.js";
 
 /** Tokens that providers put around a message, a call or a result, as the engine counts them. */
 const FRAME = 4;
-/** An image of about a thousand pixels each way, and other media. */
+/** Tokens of an image of about 1,000 by 1,000 pixels, and of other media. */
 const IMAGE_TOKENS = 1300;
 const MEDIA_TOKENS = 1000;
 
 /** Why a call did not find the call before in the provider's cache. */
 export type BreakReason = BackReason | "model" | "route" | "tools" | "instructions" | "pause" | "provider";
 
-/** A call of a model with what it was sent. Tokens are those of the engine's estimator, but for `head`. */
+/** A call of a model with the messages that it was sent. Tokens are those of the engine's estimator, except for `head`. */
 export interface Call extends RecordedCall {
-  /** In its conversation, from 1. */
+  /** Number of the call in its conversation, from 1. */
   readonly number: number;
   readonly messages: readonly ChatMessage[];
   /** Tokens up to each message, that one included. */
   readonly ends: readonly number[];
-  /** Tokens of instructions and tools that stand before the messages. */
+  /**
+   * Tokens of the instructions and tools before the messages. Those that are recorded are counted by the estimator. The rest
+   * is what the provider counted in the first call beyond these and the messages.
+   */
   readonly head: number;
-  /** Names what stands there. */
+  /** Hash of the recorded instructions and tools. */
   readonly head_key: string;
-  /** The first messages that the call before had, too. */
+  /** How many messages, from the first on, the call before had as well. */
   readonly shared: number;
   /** How many messages the call before had. */
   readonly before: number;
-  /** Tokens of messages behind the shared ones that were sent in an earlier call. */
+  /** Tokens of messages behind the shared ones that an earlier call had sent as well. */
   readonly resent: number;
-  /** Why the provider's cache does not have what the call before sent; absent where it should. */
+  /** Why the provider's cache does not have all that the call before sent; absent where it should have it. */
   readonly lost?: BreakReason | undefined;
-  /** Whether the provider has nothing at all of the call before: too much time has passed, or what stands before the messages is another. */
+  /**
+   * Whether the provider's cache has nothing of the call before: it has expired, the model, the instructions or the tools
+   * changed, or a router chose a provider that was not asked yet. Always true of a call that writes a summary.
+   */
   readonly isCold: boolean;
   readonly pricing: Pricing;
-  /** Whether it was recorded in another file as well: it is part of the conversation, and was counted there. */
+  /**
+   * Whether another file has recorded the same call, which was counted there. It is part of this conversation all the same.
+   */
   readonly isCopy: boolean;
 }
 
@@ -61,7 +69,7 @@ function keyOf(message: ChatMessage): string {
   return new TextHash().add(`${message.role} ${textOfMessage(message)} ${JSON.stringify(message.tool_calls ?? "")}`);
 }
 
-/** The state of a conversation. */
+/** The state of a conversation as far as it was read. */
 export class Conversation {
   readonly session: string;
   readonly parent: string | undefined;
@@ -72,17 +80,21 @@ export class Conversation {
   /** Characters of the messages. */
   held = 0;
   #head: { instructions?: string | undefined; tools?: string | undefined } = {};
-  /** Tokens of the head: counted, and what the first call had beside the messages where the provider counted it. */
+  /**
+   * Tokens of the head: `#known` counts the recorded instructions and tools, `#unknown` is what the provider counted in the
+   * first call beyond these and the messages.
+   */
   #known = 0;
   #unknown = 0;
   #headKey = "";
   #shared = 0;
   #before = 0;
   #change: BreakReason | undefined;
-  /** Messages that were sent and left, by what they are. */
+  /** Messages that were sent before the conversation went back over them, by hash. Sent again, they count as resent. */
   readonly #left = new Set<string>();
   #resent = 0;
   #last: Pick<RecordedCall, "at" | "model" | "provider"> | undefined;
+  /** Seconds that the provider keeps what is written, from the first write for an hour on; 0 before that. */
   #keeps = 0;
   /** When each provider behind a router was asked last, and with which head. */
   readonly #asked = new Map<string, { readonly at: number | undefined; readonly head: string }>();
@@ -101,13 +113,14 @@ export class Conversation {
     }
   }
 
-  /** Keeps the first messages alone. */
+  /** Goes back: only the first `to` messages stay. */
   back(to: number, why: BackReason): void {
     const gone = this.messages.splice(to);
     this.ends.length = this.messages.length;
     for (const message of gone) this.held -= textOfMessage(message).length;
     if (to >= this.#shared) return;
-    // What comes back behind a cut is no news, though the cache does not have it there. Messages that no call sent are.
+    // Messages that come again are not new, although the cache does not have them at their new place. Those that no call
+    // sent are.
     for (const message of gone.slice(0, this.#shared - to)) this.#left.add(keyOf(message));
     this.#shared = to;
     this.#change ??= why;
@@ -124,12 +137,14 @@ export class Conversation {
     );
   }
 
-  /** A call is made now. `factor` has the tokens of its model for one of the estimator. */
+  /**
+   * Takes a call that sends the messages so far. `factor` is how many tokens of its model one of the estimator stands for.
+   */
   call(recorded: RecordedCall, book: PriceBook, factor: number, isCopy: boolean): Call {
     this.calls += 1;
     let pricing = book.of(recorded.model);
     const { usage } = recorded;
-    // Once something was written for an hour, it is kept for an hour.
+    // From the first write for an hour on, all that is written is taken to be kept for an hour.
     if ((usage?.written_hour ?? 0) > 0) this.#keeps = pricing.forAnHour().cache.kept_seconds;
     if (this.#keeps > pricing.cache.kept_seconds) pricing = pricing.forAnHour();
     const counted = usage === undefined ? 0 : usage.input - this.#known - factor * (this.ends.at(-1) ?? 0);
@@ -151,7 +166,7 @@ export class Conversation {
       pricing,
       isCopy,
     };
-    // A summary is written aside: the conversation goes on from where it was.
+    // A summary is written aside: the next call goes on from the call before it.
     if (recorded.isSummary === true) return call;
     if (recorded.provider !== undefined) this.#asked.set(recorded.provider, { at: recorded.at, head: this.#headKey });
     this.#last = {
@@ -169,7 +184,10 @@ export class Conversation {
     return call;
   }
 
-  /** Why the cache does not have the call before, and whether it has nothing of it. */
+  /**
+   * Returns why the cache does not have all of the call before (undefined where it should), and whether it has nothing of
+   * it.
+   */
   #lost({ at, model, provider }: RecordedCall, { cache }: Pricing): readonly [BreakReason | undefined, boolean] {
     const last = this.#last;
     if (!last) return [undefined, false];

@@ -1,14 +1,14 @@
-// A recorded session as events, whatever file it is in. A reader knows formats and no prices; whoever takes these events knows prices and
-// no formats.
+// A recorded session as events, whatever the format of its file. Readers know formats but no prices; the code that takes
+// these events knows prices but no formats.
 import type { RunningCosts } from "../generated.js";
 
-/** A message as OpenAI's chat completions have it, which all formats are read into. */
+/** A message in the form of OpenAI's chat completions. Readers turn all formats into it. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** Text, or parts of which some are media. */
+  /** Text, or parts, some of which may be media. */
   readonly content: string | null | readonly ChatPart[];
   readonly tool_calls?: readonly ChatCall[];
-  /** Of `tool`: the call that it answers. */
+  /** Id of the call that a message of role `tool` answers. */
   readonly tool_call_id?: string;
 }
 
@@ -25,30 +25,30 @@ export interface ChatCall {
   readonly function: { readonly name: string; readonly arguments: string };
 }
 
-/** The provider's count of a call, in its own tokens. */
+/** The provider's count of a call, in tokens of its model. */
 export interface RecordedUsage {
-  /** The whole prompt, with what was read from the cache. */
+  /** Tokens of the whole prompt, with those read from the cache and written to it. */
   readonly input: number;
-  /** Of these, read from the cache; absent where the log does not say. */
+  /** Tokens of `input` that were read from the cache; absent where the log does not say. */
   readonly cached?: number | undefined;
-  /** Of these, written to the cache. */
+  /** Tokens of `input` that were written to the cache. */
   readonly written?: number | undefined;
-  /** Of those that were written, for an hour in place of five minutes. */
+  /** Tokens of `written` that the cache keeps for an hour instead of five minutes. */
   readonly written_hour?: number | undefined;
   readonly output?: number | undefined;
 }
 
-/** A call of a model: it was sent the messages of its conversation so far. */
+/** A call of a model, which sent the messages of its conversation so far. */
 export interface RecordedCall {
   /** When it was sent, in milliseconds since 1970. */
   readonly at?: number | undefined;
   readonly model?: string | undefined;
   readonly usage?: RecordedUsage | undefined;
-  /** Who answered behind a router that has several providers of a model. */
+  /** The provider that answered, behind a router with several providers for one model. */
   readonly provider?: string | undefined;
   /** Whether it wrote a summary of the conversation, with other instructions than the calls around it. */
   readonly isSummary?: boolean | undefined;
-  /** Names the call wherever it is recorded: a session that was resumed in another file has the same calls again. */
+  /** Identifies the call in all files: a session that was resumed in another file has its earlier calls there again. */
   readonly key?: string | undefined;
 }
 
@@ -57,10 +57,10 @@ export interface SessionAccount extends RunningCosts {
   readonly budget: number;
 }
 
-/** Why a conversation goes back. */
+/** Why a conversation went back to an earlier message. */
 export type BackReason = "compaction" | "edit";
 
-/** Something that happens in a file of recorded sessions; a reader tells them in order. */
+/** An event in a file of recorded sessions. Readers yield events in order. */
 export type SessionEvent =
   /** A conversation begins. `parent` is the session whose subagent it is. */
   | {
@@ -71,9 +71,9 @@ export type SessionEvent =
       readonly account?: SessionAccount | undefined;
     }
   | { readonly kind: "messages"; readonly conversation: string; readonly messages: readonly ChatMessage[] }
-  /** The conversation keeps its first `to` messages alone. */
+  /** The conversation goes back: only its first `to` messages stay. */
   | { readonly kind: "back"; readonly conversation: string; readonly to: number; readonly why: BackReason }
-  /** What stands before the messages, where it is known. */
+  /** The instructions and tools before the messages, as far as they are known. */
   | {
       readonly kind: "head";
       readonly conversation: string;
@@ -95,15 +95,15 @@ export interface FileValue {
 export interface Source {
   /** As it was given, or as it was found in a folder. */
   readonly path: string;
-  /** The lines of JSON Lines, or the document of a file that is one. */
+  /** The values of the lines of JSON Lines, or the one value of a JSON document. */
   readonly values: AsyncIterable<FileValue>;
 }
 
 /** Reads the sessions of one agent or log. */
 export interface Reader {
-  /** Which it is in reports. */
+  /** Its name in reports, such as `codex`. */
   readonly name: string;
-  /** Tells whether a file is its own, by the first values in it and by its path. */
+  /** Tells whether it can read a file, by the first values in it and by its path. */
   recognise(first: readonly unknown[], path: string): boolean;
   read(source: Source): AsyncGenerator<SessionEvent>;
 }

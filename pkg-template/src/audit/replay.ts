@@ -1,4 +1,5 @@
-// The same calls with contextweaver, and with plain policies, beside sending everything.
+// Replays recorded calls with contextweaver and with plain policies, and compares their price with that of sending
+// everything.
 import { AgentLoop } from "../adapters/agent-loop.js";
 import { lastTurn } from "../adapters/openai-turn.js";
 import { ContextWeaverError } from "../boundary/errors.js";
@@ -10,27 +11,36 @@ import { ClearedResults, Everything, HeadAndTail, NewestThatFit } from "./polici
 import type { Policy, Sent } from "./policies.js";
 import type { StrategySums } from "./types.js";
 
-/** A shorter prompt is sent as it is, whatever the budget: replaying a conversation begins when it is longer, or takes this share. */
+/**
+ * The replay of a conversation begins when a prompt has this many tokens or this share of the budget, whichever is less. If
+ * no prompt has, all calls count as recorded.
+ */
 const LEAST_TOKENS = 8_000;
 const LEAST_SHARE = 1 / 4;
 
-/** Instructions and tools that take more than this share of a budget leave none that one would set: such calls go out as recorded. */
+/**
+ * A call whose instructions and tools take more than this share of the budget counts as recorded: nobody would set so small
+ * a budget for it.
+ */
 const MOST_HEAD = 1 / 2;
 
 /** The result of a strategy in one conversation. */
 export interface Outcome extends Pick<StrategySums, "name" | "budget" | "cuts" | "over" | "shown"> {
-  /** Price of the calls, and of sending everything, by the same count. */
+  /** Price of the calls, and of sending everything instead, by the same count: in input tokens at full price. */
   readonly cost: number;
   readonly without: number;
 }
 
-/** A string that a step of the model copies from a result, and the first and the newest message before it that have it. */
+/**
+ * A string that the model copies from a tool result. `places` are the indexes of the result that brought it first, and of
+ * the newest message before the copy that has it.
+ */
 export interface Use {
   readonly text: string;
   readonly places: readonly number[];
 }
 
-/** What of a call is told to who wants each of them: tokens, those that repeat the call before, and the price. */
+/** A call as one strategy sends it: its tokens, those that repeat the call before, and its price. */
 export interface Played extends Sent {
   readonly price: number;
 }
@@ -38,26 +48,29 @@ export interface Played extends Sent {
 /** A call as it goes out with contextweaver. */
 export interface Step extends Played {
   readonly call: Call;
-  /** The whole conversation by the same count. */
+  /** Price of sending the whole conversation instead, by the same count. */
   readonly without: number;
   /** Why the prompt began anew; absent where it went on, and where the call goes out as recorded. */
   readonly cut?: RunningStep["cut"];
-  /** The messages; absent where they are those of the conversation. */
+  /** The messages that are sent; absent where they are the recorded ones. */
   readonly messages?: readonly ChatMessage[];
-  /** It is not ours to shorten: instructions and tools alone are too much of the budget, or what must be sent does not fit. */
+  /**
+   * Whether the call counts as recorded because it cannot be shortened: instructions and tools alone take too much of the
+   * budget, or what must be sent does not fit.
+   */
   readonly isOver: boolean;
 }
 
-/** Is told of each call what was sent, at the first of the budgets; calls that turn out to be short come late. */
+/** Follows a replay at the first of its budgets. Calls before the replay begins are told late. */
 export interface ReplayWatch {
   step(step: Step): void;
-  /** What sending everything and what the newest messages that fit come to. */
+  /** Tells what the call comes to with everything sent, and with the newest messages that fit. */
   plain(call: Call, everything: Played, newest: Played): void;
-  /** The strings that the answer copies from results, and those of them that stood in the prompt. */
+  /** Tells how many strings an answer copies from results, and how many of them stood in the prompt. */
   wrote(copied: number, shown: number): void;
 }
 
-/** The price of a call. What was counted in another file costs nothing here. */
+/** Returns the price of a call. A call that was counted in another file costs nothing here. */
 function priceOf({ pricing, isCold, isCopy }: Call, { tokens, prefix }: Sent): number {
   return isCopy ? 0 : pricing.cost(tokens, isCold ? 0 : pricing.hit(Math.min(prefix, tokens)));
 }
@@ -71,7 +84,7 @@ function playedBy(call: Call, policy: Policy): Played {
 class Ours {
   readonly #budget: number;
   #loop: AgentLoop | undefined;
-  /** Calls that were too short to replay, and what they cost. */
+  /** Calls before the replay begins: how many messages each sent, and its tokens and price with everything sent. */
   #aside: { readonly call: Call; readonly count: number; readonly everything: Played }[] = [];
   readonly #watch: ReplayWatch | undefined;
   #cost = 0;
@@ -79,7 +92,7 @@ class Ours {
   #cuts = 0;
   #over = 0;
   #now = 0;
-  /** What was sent last, and its text once it was asked for. */
+  /** The messages that were sent last, and their text once it was needed. */
   #sent: readonly ChatMessage[] = [];
   #text: string | undefined;
   #shown = 0;
@@ -90,7 +103,7 @@ class Ours {
 
   called(call: Call, everything: Played): void {
     const isOver = call.head > this.#budget * MOST_HEAD;
-    // What the client has compacted or edited is another conversation to begin with.
+    // A conversation that the client has compacted or edited is replayed anew, like another one.
     if (isOver || call.shared < call.before) this.#begin();
     if (isOver) {
       this.#asRecorded(call, call.messages, everything);
@@ -104,7 +117,7 @@ class Ours {
     this.#step(call, call.messages, everything);
   }
 
-  /** The model wrote its answer to the call: does the prompt have what it copied? */
+  /** Takes what the answer to the last call copies from results, and counts what of it the prompt had. */
   wrote(uses: readonly Use[]): void {
     const before = this.#shown;
     if (this.#loop && uses.length > 0)
@@ -203,12 +216,12 @@ class Ours {
 /** A conversation so far: its messages, and the tokens up to each. */
 export type Replayed = Pick<Call, "messages" | "ends">;
 
-/** Is told what happens in one conversation, in order. */
+/** Follows what happens in one conversation, in order. */
 export interface Replayer {
   called(call: Call): void;
-  /** The model wrote an answer, which copies from results. */
+  /** Takes what an answer of the model copies from results. */
   wrote(uses: readonly Use[], conversation: Replayed): void;
-  /** The conversation keeps its first messages alone. */
+  /** Only the first `to` messages of the conversation stay. */
   back(to: number): void;
 }
 
@@ -264,7 +277,7 @@ export class Replay implements Replayer {
       const played = playedBy(call, one.policy);
       one.isOver = call.head > (one.budget ?? Infinity) * MOST_HEAD;
       one.cost += one.isOver ? everything.price : played.price;
-      // The first is the newest messages at the first budget.
+      // The first policy is `newest` at the first budget.
       if (at === 0) this.#watch?.plain(call, everything, one.isOver ? everything : played);
     }
   }
@@ -279,7 +292,7 @@ export class Replay implements Replayer {
   }
 
   back(): void {
-    // A call says what it shares with the one before.
+    // Nothing to do: each call says how many messages it shares with the one before.
   }
 
   end(): readonly Outcome[] {

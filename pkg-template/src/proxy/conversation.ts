@@ -1,4 +1,4 @@
-// One conversation behind the proxy: what was sent of it, and what the client's history lacks.
+// One conversation behind the proxy: its log, the prompt that was sent last, and what the client's history lacks.
 import { AgentLoop, drilldownOffer, framedTokens, pricesOf, recallOffer } from "../adapters/agent-loop.js";
 import { CacheMarks } from "../adapters/cache-marks.js";
 import type { Sent } from "../adapters/cache-marks.js";
@@ -19,22 +19,22 @@ import { countsOf } from "./usage.js";
 import { ContextManager, ContextWeaverError } from "contextweaver";
 import type { ContextManagerOptions, Hooks, RunningStep, StoredItem } from "contextweaver";
 
-/** The tools that are added. */
+/** The tools that the proxy adds to requests. */
 const OFFERS = [drilldownOffer(), recallOffer()];
 /** Their names. */
 export const OWN_TOOLS: ReadonlySet<string> = new Set(OFFERS.map(({ name }) => name));
 
-/** How conversations are kept. */
+/** Options of all conversations of a proxy. */
 export interface ConversationOptions {
   readonly budget_tokens: number;
   readonly thrift: number;
   readonly mask: boolean;
   readonly prices: "openai" | "anthropic" | "gemini" | "deepseek" | undefined;
-  /** Are told of each prompt, and of each call that is answered. */
+  /** Functions that are told of each prompt, and of each call of an added tool that is answered. */
   readonly hooks: Hooks | undefined;
 }
 
-/** Options of the log of a conversation. */
+/** Returns the options of a conversation's log. */
 export function logOptions({ thrift, mask, prices, hooks }: ConversationOptions): ContextManagerOptions {
   return {
     redact_secrets: mask,
@@ -45,7 +45,7 @@ export function logOptions({ thrift, mask, prices, hooks }: ConversationOptions)
   };
 }
 
-/** What is kept of a conversation beside its log, where it outlives the process. */
+/** What is stored of a conversation beside its log, where conversations outlive the process. */
 export interface ConversationState {
   /** Hashes of the client's messages of the last request. */
   readonly prints: readonly string[];
@@ -73,7 +73,7 @@ export interface Request {
 /** The prompt that is sent for a request. */
 export interface Outgoing {
   readonly text: string;
-  /** Whether it is what came. */
+  /** Whether the request is sent as it came. */
   readonly isWhole: boolean;
   readonly tokens: number;
   readonly tokens_without: number;
@@ -81,7 +81,7 @@ export interface Outgoing {
   readonly cut?: string;
 }
 
-/** Why a request cannot be changed. */
+/** Thrown where a request cannot be changed, and has to be sent as it came. `reason` is a word that says why. */
 export class Unchangeable extends Error {
   readonly reason: string;
 
@@ -91,11 +91,11 @@ export class Unchangeable extends Error {
   }
 }
 
-/** Tools and instructions, which stand beside the dialogue. */
+/** The tools and instructions of a request, which stand beside the dialogue. */
 interface Beside {
-  /** What it is made of, as it was written. */
+  /** The tools and instructions as they were written, and hashes of the messages before the dialogue. */
   readonly parts: readonly string[];
-  /** Names of tools that messages have loaded. */
+  /** Names of the deferred tools that messages refer to, with commas between. */
   readonly loaded: string;
   readonly hash: string;
   readonly tokens: number;
@@ -106,7 +106,7 @@ interface Pending {
   readonly said: readonly object[];
 }
 
-/** The log of a conversation and what goes with it. */
+/** A conversation: its log, and what the proxy keeps beside it. */
 export class Conversation {
   readonly dialect: Dialect;
   #loop: AgentLoop | undefined;
@@ -118,29 +118,37 @@ export class Conversation {
   head = "";
   /** Requests that are not answered yet. */
   busy = 0;
-  /** UTF-16 units that were ever said, which is what its log holds. */
+  /** UTF-16 units of all messages that ever came. The log holds them all. */
   #units = 0;
-  /** Whether it has left the others, and ends with its last request. */
+  /** Whether the proxy has let it go: it is freed when no request is under way. */
   #isLeft = false;
-  /** What it had cost when its log was opened. */
+  /** Costs in the account of the log when that was opened. */
   #costsBefore = NO_COSTS;
-  /** Whether the provider refused what was changed: from then on nothing is. */
+  /** Whether the provider refused a changed request and took the original. Later requests are sent as they come. */
   isRefused = false;
   #isCut = false;
   /** The last shortened prompt. */
   #sent: Sent | undefined;
-  /** Tokens by which the whole conversation was more than what is kept of it, as long as it is sent whole. */
+  /**
+   * Tokens by which the whole conversation exceeds the prompt that the log keeps of it, as long as requests are sent whole.
+   */
   #gap = 0;
   #kept: readonly KeptAnswer[] = [];
-  /** Rounds of an answer that never came to its end: the same request goes on behind them. */
+  /** Rounds of an answer that broke off. If the same request comes again, it goes on behind them. */
   #pending: Pending | undefined;
-  /** Tokens of the tools that are added, for which there is room from the beginning. */
+  /**
+   * Tokens of the added tools. Room is kept for them from the first request on, although they are sent only with a shortened
+   * one.
+   */
   readonly #own: number;
   #beside: Beside | undefined;
-  /** Costs that the log's account counts too much, of sending everything: all was sent as it came. */
+  /**
+   * Sum of `cost_without` less `cost` over the calls that were sent as they came. These saved nothing, so it is taken off
+   * `cost_without`.
+   */
   #same = 0;
 
-  /** Begins a conversation, or one that was kept; its log is opened before it takes a request. */
+  /** Begins a conversation, or goes on with the `state` of a stored one. Call `open` before the first request. */
   constructor(dialect: Dialect, options: ConversationOptions, state?: ConversationState) {
     this.dialect = dialect;
     this.#options = options;
@@ -149,14 +157,14 @@ export class Conversation {
   }
 
   #resume({ prints, head, units, is_refused, is_cut, gap, marks, kept, pending }: ConversationState): void {
-    // Of what was kept no text is known: the first request reads its messages anew.
+    // The state has hashes but no texts, so the first request hashes its messages anew.
     this.prints = prints.map((hash) => ({ hash, text: "" }));
     [this.head, this.#units, this.isRefused, this.#isCut, this.#gap] = [head, units, is_refused, is_cut, gap];
     [this.#kept, this.#pending] = [kept, pending];
     this.#planned.resume(marks);
   }
 
-  /** What is kept of it beside its log. */
+  /** Returns what is stored of it beside its log. */
   state(): ConversationState {
     return {
       prints: this.prints.map(({ hash }) => hash),
@@ -171,7 +179,7 @@ export class Conversation {
     };
   }
 
-  /** Goes on with a log, which ends with the conversation. */
+  /** Opens its log: a new one, or `manager` with a stored one, which is freed with the conversation. */
   open(manager: ContextManager = new ContextManager(logOptions(this.#options))): void {
     this.#loop = new AgentLoop({ budget_tokens: this.#options.budget_tokens, pin: isFixed, manager });
     this.#costsBefore = this.#costs(this.#loop);
@@ -182,7 +190,7 @@ export class Conversation {
     return this.#loop !== undefined;
   }
 
-  /** UTF-16 units of its log, where that is in memory. */
+  /** UTF-16 units of its log; 0 where that is not in memory. */
   get units(): number {
     return this.isOpen ? this.#units : 0;
   }
@@ -192,12 +200,15 @@ export class Conversation {
     throw new ContextWeaverError("INTERNAL", "the log of the conversation is not open");
   }
 
-  /** Whether what is sent is not what came any more. */
+  /** Whether requests are no longer sent as they come, which holds from the first shortened one on. */
   get isCut(): boolean {
     return this.#isCut;
   }
 
-  /** Sums the costs of the calls since its log was opened, by the account of that, corrected by what is known here alone. */
+  /**
+   * Returns the costs of the calls since its log was opened: those in the log's account, corrected for calls that were sent
+   * as they came.
+   */
   costs(): ProxyCosts {
     return this.#loop ? costsBetween(this.#costsBefore, this.#costs(this.#loop)) : NO_COSTS;
   }
@@ -213,18 +224,18 @@ export class Conversation {
     };
   }
 
-  /** Begins with a request. */
+  /** Notes that a request has begun. */
   hold(): void {
     this.busy += 1;
   }
 
-  /** Ends with a request. */
+  /** Notes that a request has ended. Frees a conversation that was let go with its last one. */
   release(): void {
     this.busy -= 1;
     if (this.#isLeft && this.busy === 0) this.free();
   }
 
-  /** Leaves the others: it ends with the requests that are under way. */
+  /** Lets the conversation go: it is freed when no request is under way. */
   leave(): void {
     this.#isLeft = true;
     if (this.busy === 0) this.free();
@@ -236,13 +247,13 @@ export class Conversation {
     manager?.free();
   }
 
-  /** Goes on from another that begins alike: what was put back there is put back here. */
+  /** Takes over from a conversation with the same beginning: answers that are put back there are put back here, too. */
   inherit({ prints }: Request, other: Conversation): void {
     const common = commonPrints(prints, other.prints);
     this.#kept = other.#kept.filter(({ at }) => at < common);
   }
 
-  /** Takes a request: what is sent for it. */
+  /** Takes a request, and returns what is sent for it. */
   begin(request: Request): Outgoing {
     const { prints, head } = request;
     const common = commonPrints(this.prints, prints);
@@ -255,13 +266,14 @@ export class Conversation {
       return this.send(request, this.pending);
     } catch (error) {
       if (error instanceof Unchangeable || (this.pending.length === 0 && this.#kept.length === 0)) throw error;
-      // What is put back is what a model said, which may be anything: the conversation goes on as the client has it.
+      // A model may say anything, so an answer that was put back can be the cause. Tries again with the client's messages
+      // alone.
       [this.#pending, this.#kept] = [undefined, []];
       return this.send(request, []);
     }
   }
 
-  /** Says what is sent for a request behind which something was said already. */
+  /** Returns what is sent for a request. `said` are the messages that follow it already: earlier rounds of its answer. */
   send(request: Request, said: readonly object[]): Outgoing {
     const { text, body, asked } = request;
     const given = body["tools"];
@@ -273,7 +285,7 @@ export class Conversation {
     const leading = all.slice(0, asked.leading);
     const { built, tokens, tokens_without } = this.#step(request, messages, system);
     const cut = built.step?.cut;
-    // A cut that nothing forces is made where it was asked to save.
+    // A cut that nothing forces is sent only where `thrift` asks for it and the prompt is shorter.
     const isWanted = this.#options.thrift > 0 && (cut === "pays" || cut === "cold") && tokens < tokens_without;
     const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
     this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
@@ -316,12 +328,12 @@ export class Conversation {
     };
   }
 
-  /** Tokens of the estimator that a request may have. */
+  /** Returns the budget of a request in tokens of the estimator. */
   #room(body: Fields): number {
     return Math.floor(this.#options.budget_tokens / this.#log.factorOf(String(body["model"] ?? "model")));
   }
 
-  /** Tokens of what stands beside the dialogue, those of the tools that are added among them, and what tells it from another. */
+  /** Measures what stands beside the dialogue: its tokens, with those of the added tools, and a hash that shows a change. */
   #besideOf({ members, body, asked, prints }: Request): Beside {
     const { before = "", leading, messages } = asked;
     const tools = objectsOf(body["tools"]);
@@ -350,10 +362,10 @@ export class Conversation {
     return this.#beside;
   }
 
-  /** The conversation with what the client's history lacks. */
+  /** Returns the client's messages with the answers that its history lacks. */
   #whole(messages: readonly object[]): readonly object[] {
     let whole: readonly object[] = messages;
-    // From the end, so that places before stay.
+    // From the end, so that the places before stay valid.
     for (const kept of [...this.#kept].reverse()) {
       const put = this.dialect.putBack(whole, kept.at, kept);
       if (put) whole = [...whole.slice(0, kept.at), ...put.messages, ...whole.slice(kept.at + put.taken)];
@@ -363,7 +375,7 @@ export class Conversation {
 
   #bare(messages: readonly object[], { system }: Asked): BareMessages<object> & { readonly system: unknown } {
     if (this.dialect.format !== "anthropic") return { ...takeMarks(messages, CHAT_MARKS), system };
-    // They are planned with those that are added.
+    // The client's marks are put back in `#marked`, where they are planned together with the added ones.
     return { ...this.#marks.take(messages, system), putBack: (sent) => sent };
   }
 
@@ -387,12 +399,12 @@ export class Conversation {
     return changed;
   }
 
-  /** What plans the marks of this conversation. */
+  /** The planner of this conversation's cache marks. */
   get #planned(): CacheMarks | ChatMarks {
     return this.dialect.format === "anthropic" ? this.#marks : this.#chatMarks;
   }
 
-  /** Marks a prompt for the cache of Anthropic, where it goes to a model of theirs. */
+  /** Adds cache marks to a prompt that goes to a model of Anthropic. */
   #marked(offered: Sent, body: Fields): Sent {
     const { format } = this.dialect;
     if (format === "anthropic") return this.#marks.put(offered, { automatic: body["cache_control"], settings: body });
@@ -400,7 +412,10 @@ export class Conversation {
     return { ...offered, messages: this.#chatMarks.mark(offered, body) };
   }
 
-  /** Writes the body that counts the tokens of a request behind the last prompt; undefined where none is known. */
+  /**
+   * Writes the body of a request that counts tokens: the last shortened prompt, and the messages that came since. Undefined
+   * where there is none, or where the request does not go on from it.
+   */
   counted({ members: came, asked, prints }: Request): string | undefined {
     const { length } = this.prints;
     if (!this.#isCut || !this.#sent || commonPrints(this.prints, prints) < length) return undefined;
@@ -413,7 +428,7 @@ export class Conversation {
     return came.with(members);
   }
 
-  /** Answers calls of added tools. */
+  /** Answers calls of added tools. In the last round (`isLast`), the answer only tells the model to go on without. */
   async answer(calls: readonly OwnCall[], isLast: boolean): Promise<readonly AnsweredCall[]> {
     const answered: AnsweredCall[] = [];
     for (const call of calls) {
@@ -423,7 +438,7 @@ export class Conversation {
     return answered;
   }
 
-  /** Remembers rounds of an answer in case that it never comes to its end. */
+  /** Remembers the rounds of an answer so far, in case it breaks off. */
   remember(request: Request, said: readonly object[]): void {
     if (this.prints === request.prints) this.#pending = { count: request.prints.length, said };
   }
@@ -433,29 +448,35 @@ export class Conversation {
     return this.#pending?.said ?? [];
   }
 
-  /** Takes an answer of several rounds, or one whose results stand beside those of the client. */
+  /**
+   * Keeps an answer that the client's history lacks parts of: earlier rounds, or results of added tools beside those of the
+   * client's own.
+   */
   keep(request: Request, visible: Visible, said: readonly object[], beside: readonly object[]): void {
     if (this.prints !== request.prints) return;
     this.#pending = undefined;
     this.#kept = [...this.#kept, { ...visible, at: request.prints.length, said, beside }];
   }
 
-  /** Takes what a round cost. */
+  /** Takes the provider's count of a round. */
   observe(body: Fields, { usage }: Pick<RoundEnd, "usage">): void {
     if (!usage) return;
     this.#log.observe(String(body["model"] ?? "model"), countsOf(usage).input_tokens, usage);
   }
 }
 
-/** The answer to a model that reads on and on. */
+/** The answer to calls of added tools in the last round. */
 const ENOUGH = "Nothing more is read for this answer. Go on with what you have; you can read again in the next one.";
 
-/** Opaque parts that are of the dialogue: reasoning, and what the provider itself has run. */
+/**
+ * Types of opaque parts that belong to the dialogue: reasoning, and calls and results of tools that the provider itself
+ * runs.
+ */
 const OF_DIALOGUE = /reasoning|thinking|_call$|_output$|^server_tool_use$|_tool_result$/;
 
 /**
- * Whether an item stays in every prompt: instructions, and what is no part of the dialogue, such as tools that are told of in it, or
- * what a provider has made of a longer conversation.
+ * Whether an item stays in every prompt: instructions, and opaque parts that do not belong to the dialogue, such as tool
+ * definitions in a message, or a provider's own compaction of a longer conversation.
  */
 function isFixed({ kind, metadata }: StoredItem): boolean {
   if (kind === "policy") return true;

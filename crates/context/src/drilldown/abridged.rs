@@ -1,4 +1,4 @@
-//! What someone outside of a prompt is shown of a result.
+//! Results of tools, shortened to a number of tokens for readers outside of a prompt.
 
 use serde::Serialize;
 
@@ -13,23 +13,23 @@ use contextweaver_content::{Abridgment, SniffedText, abridge};
 use contextweaver_model::json::Record;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// A text that is longer than asked for by at most one part in so many stays whole: what a cut saves there is less than
-/// the call costs that reads on.
+/// A text stays whole if it exceeds the limit by at most one part in this many: a cut would save less than the call to read
+/// on costs.
 const SPARE_PARTS: u64 = 8;
 
 /// A request for as much of a result as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Record)]
 #[record(closed, root)]
 pub struct AbridgeRequest {
-    /// The item of the result.
+    /// Id of the item that holds the result.
     pub item_id: String,
-    /// Most tokens of the text, with an eighth to spare where that is the whole.
+    /// Most tokens of the text. A whole text may take an eighth more.
     #[record(default = limits::FIREWALL_THRESHOLD_TOKENS, max = limits::MAX_BUDGET_TOKENS)]
     pub max_tokens: u64,
-    /// What the result was asked for with, such as the arguments of its call: parts with its names go first.
+    /// What the caller of the tool asked for, such as the arguments of the call. Parts with names from it are kept first.
     #[record(default)]
     pub asked: String,
-    /// The tool by which the rest is read: lines that name it as ours do are escaped.
+    /// Name of the tool that reads the rest. Lines of the result that could pass for ours by naming it are escaped.
     #[record(default = "drilldown".to_owned())]
     pub drilldown: String,
 }
@@ -48,22 +48,24 @@ impl Default for AbridgeRequest {
 /// As much of a result as fits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Abridged {
-    /// The text, secrets masked, lines escaped that pass for ours.
+    /// The text, with secrets masked and lines escaped that could pass for ours.
     pub text: String,
     /// Tokens of `text`.
     pub tokens: u64,
-    /// Tokens of the whole, secrets masked.
+    /// Tokens of the whole text, masked and escaped in the same way.
     pub total: u64,
     /// Whether parts are left out.
     pub is_cut: bool,
 }
 
 impl ContextManager {
-    /// Returns a result whole where it has few enough tokens, else what [`abridge`] makes of it. None where the text of
-    /// the item is not to be replaced: at or above the floor, of chosen paths, or by a summarizer of the caller's.
+    /// Returns a result whole where it has few enough tokens, else shortened by [`abridge`]. Returns none where the text of
+    /// the item must not be replaced: the item is redacted or at or above the sensitivity floor, its digest was made by the
+    /// strategy `structured`, or any summarizer is configured.
     ///
     /// # Errors
-    /// `NOT_FOUND` at `/item_id` where there is no such result; `ARTIFACT_EXPIRED` where its bytes have left memory.
+    /// `NOT_FOUND` at `/item_id` where there is no such result. At `/handle`: `ARTIFACT_NOT_FOUND` or `ARTIFACT_EXPIRED`
+    /// where its bytes are not in memory, `UNSUPPORTED` where they are no text.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! A step of a running prompt: it goes on with the one before, or is cut.
+//! A step of a running prompt: it extends the prompt before, or cuts it.
 
 use super::account::{Account, AccountStep};
 use super::anew::Anew;
@@ -25,9 +25,9 @@ use serde_json::Value;
 /// One result stays whole up to the prompt's room divided by this.
 const RESULT_SHARE: f64 = 2.0;
 
-/// A step that is going to be seen, and what the running prompt is then.
+/// The outcome of a step: what is sent, and what becomes of the running prompt.
 pub struct RunningOutput {
-    /// Why what is there and what is not, where a prompt was compiled anew and that was asked for.
+    /// Why each item is or is not in the prompt, where the prompt was compiled anew and the request asks for it.
     pub explanation: Option<Explanation>,
     pub step: RunningStep,
     pub events: Vec<Event>,
@@ -40,23 +40,23 @@ pub struct RunningOutput {
 
 /// The messages of a step.
 pub struct RunningMessages {
-    /// How many of those that were handed out before stay.
+    /// How many messages that were handed out before stay, from the first on.
     pub keep: usize,
-    /// Those behind them.
+    /// The messages behind those that stay.
     pub messages: Vec<Value>,
     pub system: Option<Value>,
     pub warnings: Vec<MessageWarning>,
 }
 
-/// What a step changes.
+/// What a step does to the running prompt.
 pub enum RunningChange {
-    /// It goes on.
+    /// The running prompt goes on, with this behind it.
     Extended(Box<Extension>),
-    /// It begins anew.
+    /// This takes the place of the running prompt.
     Replaced(Box<RunningPrompt>),
 }
 
-/// What goes behind a running prompt.
+/// What is added behind a running prompt, and its state from then on.
 pub struct Extension {
     pub sections: Vec<RunningSection>,
     pub left: Vec<LeftItem>,
@@ -68,32 +68,32 @@ pub struct Extension {
     pub written: Option<WrittenSections>,
 }
 
-/// What a running prompt is asked for.
+/// The inputs of a step.
 pub struct RunningRequest<'a> {
     pub sources: &'a BuildInputs<'a>,
     pub request: &'a BuildRequest,
-    /// What stands below, with secrets masked.
+    /// The text below the items, with secrets masked.
     pub footer: String,
     pub writer: &'a dyn PromptWriter,
-    /// Tokens of the estimator that the prompt and what stands beside it may have.
+    /// Most tokens of the prompt and what stands beside it, as the estimator counts.
     pub budget: u64,
-    /// The budget as it was asked for.
+    /// The budget as the caller gave it, before it is scaled to tokens of the estimator.
     pub asked: u64,
     pub prices: PriceModel,
     /// Whether more calls are sure to come, so that a first prompt leaves room for them.
     pub is_loop: bool,
 }
 
-/// What stands above the items, and what is said of it.
+/// The text above the items, and warnings about what it leaves out.
 struct PromptHead {
     text: String,
     warnings: Vec<String>,
 }
 
-/// A prompt in the making, as long as nothing is compiled anew.
+/// The prompt that a step would send if nothing were compiled anew.
 struct Draft {
     new: NewEntries,
-    /// As messages, where they are what is sent.
+    /// The prompt as messages; none where text is sent.
     written: Option<Box<WrittenStep>>,
     tokens: u64,
     whole: u64,
@@ -110,7 +110,7 @@ impl Draft {
 }
 
 impl RunningRequest<'_> {
-    /// Makes the next prompt behind the one before.
+    /// Makes the next prompt: it extends the one before, or is compiled anew.
     pub fn advance(&self, before: Option<&RunningPrompt>) -> Result<RunningOutput> {
         let head = self.head()?;
         let anew = self.must_begin(before, &head.text);
@@ -139,7 +139,7 @@ impl RunningRequest<'_> {
             self.compile(&Anew { base, header: &head.text, account, reason, new, whole: *whole, depth })
         };
         if !self.prices.has_cache() && (is_partial || draft.tokens > scale.budget) {
-            // Nothing is gained by going on.
+            // Without a cache, an extended prompt costs as much as a new one.
             return compile(anew.unwrap_or(CutReason::Uncached), CutDepth::ALL);
         }
         let reason = match anew {
@@ -160,7 +160,7 @@ impl RunningRequest<'_> {
         {
             return compile(CutReason::Pays, depth);
         }
-        // A stub stands among the last messages, which are written in each step: what stands before them stays.
+        // A stub stands among the last messages, which each step writes anew. The messages before them stay.
         let edited = draft.new.replaces_stub.then_some(CutReason::Edited);
         Ok(self.extended(base, head, account, anew.or(cold).or(edited), draft))
     }
@@ -170,7 +170,7 @@ impl RunningRequest<'_> {
         Ok(PromptHead { text: header_text(&header.sections), warnings: pipeline::left_out_warnings(&header.dropped) })
     }
 
-    /// Tells why the one before cannot be gone on with, if so.
+    /// Returns why the next prompt cannot extend the one before; none where it can.
     fn must_begin(&self, before: Option<&RunningPrompt>, header: &str) -> Option<CutReason> {
         let Some(before) = before else { return Some(CutReason::First) };
         if let Some(reason) = before.broken {
@@ -203,7 +203,8 @@ impl RunningRequest<'_> {
         self.request.pin.iter().any(is_missing).then_some(CutReason::Pinned)
     }
 
-    /// Tells whether the provider has nothing of what was sent.
+    /// Tells whether the provider's cache has nothing of the prompt before: the cache has expired, or what stands before the
+    /// prompt changed.
     pub(super) fn is_cold(&self, before: &RunningPrompt) -> bool {
         let is_late = match (before.account.sent_at, self.request.now) {
             (Some(then), Some(now)) if self.prices.has_cache() => now - then > 1000.0 * self.prices.kept_seconds,
@@ -212,7 +213,7 @@ impl RunningRequest<'_> {
         is_late || before.head != self.request.head
     }
 
-    /// Tells whether the tools that read what is hidden come to stand before the prompt, or go.
+    /// Tells whether the tools that read hidden items are added before the prompt in this step, or taken away.
     fn is_moved(&self, before: &RunningPrompt, hides: bool) -> bool {
         self.request.hidden_tokens > 0 && before.hides() != hides
     }
@@ -222,7 +223,8 @@ impl RunningRequest<'_> {
         self.request.reserved_tokens + if hides { self.request.hidden_tokens } else { 0 }
     }
 
-    /// Returns the tokens beside a prompt that the provider still has when it is cut: they stand before what changes.
+    /// Returns the tokens beside the prompt that stay in the provider's cache at a cut, because they stand before what
+    /// changes.
     pub(super) fn stays_beside(&self, before: &RunningPrompt, hides: bool) -> u64 {
         if self.is_cold(before) || self.is_moved(before, hides) { 0 } else { self.beside(hides) }
     }
@@ -236,7 +238,8 @@ impl RunningRequest<'_> {
         entry::enter(self.sources, self.request, self.writer.renderer(), base, share)
     }
 
-    /// Puts what is new behind what stands. None where that changes the instructions beside messages.
+    /// Writes the new entries behind the prompt before. Returns none where the messages that are written cannot go on: their
+    /// instructions would change, or one of their calls lacks a signature.
     fn draft(&self, base: Option<&RunningPrompt>, header: &str, new: NewEntries) -> Result<Option<Draft>> {
         let sections: Vec<&RunningSection> =
             base.into_iter().flat_map(|base| &base.sections).chain(&new.sections).collect();
@@ -246,7 +249,7 @@ impl RunningRequest<'_> {
         let text = self.text_quarters(&frame, &sections);
         let is_read = self.writer.form() == PromptForm::Text || self.request.explain;
         let text = match self.sources.options.estimator {
-            // The sum of the parts is not the whole to a caller's estimator.
+            // A caller's estimator may count the whole text as more than its parts.
             Estimator::Custom(_) if is_read => text.max(record::text_quarters(self.sources, &frame, &sections)),
             _ => text,
         };
@@ -262,7 +265,7 @@ impl RunningRequest<'_> {
             }
         };
         let tokens = quarters / 4;
-        // Where all is there as it is, no estimate says better what would be sent without us.
+        // If everything is shown unchanged, the prompt itself is what would be sent without us.
         let whole = if left.all(|left| !left.is_hidden()) && sections.iter().all(|section| self.is_as_it_is(section)) {
             tokens
         } else {
@@ -271,14 +274,14 @@ impl RunningRequest<'_> {
         Ok(Some(Draft { new, written, tokens, whole }))
     }
 
-    /// Tells whether a section is what would be sent without us.
+    /// Tells whether a section shows its item as it would be sent without us.
     fn is_as_it_is(&self, section: &RunningSection) -> bool {
         let is_own =
             matches!(section.content, EntryContent::Own) && !self.sources.index.entry(section.at).is_summarised();
         section.form == RenderedAs::Whole && !section.recalled && (section.is_stored || is_own)
     }
 
-    /// Begins anew with the whole log.
+    /// Starts a prompt anew from the whole log: with all of it where that fits, else cut.
     fn begin(&self, head: PromptHead, account: Account, reason: CutReason) -> Result<RunningOutput> {
         let new = self.enter(None)?;
         match self.draft(None, &head.text, new)? {
@@ -299,8 +302,8 @@ impl RunningRequest<'_> {
         }
     }
 
-    /// Tells whether a prompt that holds all that is new is not what is asked for: there are standing instructions in words of the
-    /// caller, which no item shows, or more items of a kind than the policy lets in.
+    /// Tells whether the stages of a build must run even if everything fits: there are standing instructions in the caller's
+    /// words, which no item shows, or more new items of a kind than the policy allows.
     fn needs_stages(&self, new: &NewEntries) -> bool {
         let items = self.sources.events.items();
         (self.sources.options.standing_rules && self.sources.book.has_words())
@@ -309,13 +312,14 @@ impl RunningRequest<'_> {
             })
     }
 
-    /// Says how deep a cut is that must be. Where nobody knows that other prompts come, all of the room is used.
+    /// Returns the depth of a cut that has to be made. A first prompt outside of a loop may use all of the room, as others
+    /// may never follow.
     fn depth(&self, scale: &CutScale, reason: CutReason) -> CutDepth {
         let is_alone = reason == CutReason::First && !self.is_loop;
         if is_alone { CutDepth::ALL } else { scale.forced() }
     }
 
-    /// Weighs the text of a prompt as if it were sent.
+    /// Returns the quarter tokens that the prompt has as text, whether or not text is sent.
     fn text_quarters(&self, frame: &WriterFrame, sections: &[&RunningSection]) -> u64 {
         let ledger = frame.ledger.map_or("", |ledger| &ledger.text);
         let around = |text: &str| if text.is_empty() { 0 } else { self.sources.quarters(text) + SEPARATOR_QUARTERS };
@@ -344,7 +348,7 @@ impl RunningRequest<'_> {
         }
     }
 
-    /// Goes on.
+    /// Makes a draft the outcome of the step: an extension of `base`, or without one a new running prompt.
     fn extended(
         &self,
         base: Option<&RunningPrompt>,
@@ -446,14 +450,14 @@ impl RunningRequest<'_> {
     }
 }
 
-/// What of a step goes into its account.
+/// The figures of a step that go into the account.
 pub(super) struct Entered {
     pub cut: Option<CutReason>,
     /// Tokens that repeat the prompt before.
     pub repeated: u64,
     /// Tokens of the prompt.
     pub tokens: u64,
-    /// Tokens of the conversation.
+    /// Tokens of the whole conversation.
     pub whole: u64,
     pub is_turn: bool,
     /// Whether the provider's cache is cold, so that it would have nothing of the conversation either.
@@ -462,7 +466,7 @@ pub(super) struct Entered {
 }
 
 impl RunningPrompt {
-    /// Goes on.
+    /// Adds the outcome of a step behind the prompt.
     pub fn extend(&mut self, extension: Extension) {
         let Extension { sections, left, seen, changes, account, head, footer, written } = extension;
         self.sections.extend(sections);
@@ -472,12 +476,13 @@ impl RunningPrompt {
     }
 }
 
-/// Names what a change of items of these kinds is to a running prompt.
+/// Returns the reason for a cut after items of these kinds changed: `Instructions` if all are policies, else `Edited`.
 pub(crate) fn reason_of_change(mut kinds: impl Iterator<Item = ItemKind>) -> CutReason {
     if kinds.all(|kind| kind == ItemKind::Policy) { CutReason::Instructions } else { CutReason::Edited }
 }
 
-/// Tells whether a reason makes the conversation new to the provider without us, too: instructions stand before all of it.
+/// Tells whether a reason for a cut loses the provider's cache without us as well. Only changed instructions do, because
+/// they stand before the whole conversation.
 fn is_new_to_all(reason: Option<CutReason>) -> bool {
     reason == Some(CutReason::Instructions)
 }

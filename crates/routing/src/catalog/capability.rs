@@ -1,7 +1,7 @@
-//! Snapshots of what tools can do, and what drifted since, in the form and with the digests of 0.18.
+//! Snapshots of what tools can do, and differences between snapshots, in the form and with the digests of version 0.18.
 //!
-//! Digests are taken of JSON text in which `0` and `0.0` differ and whole numbers have any length, so everything here
-//! starts from text.
+//! Digests are taken of JSON text, in which `0` and `0.0` differ and whole numbers have any length. Everything here
+//! therefore starts from text.
 
 mod numbers;
 
@@ -22,18 +22,18 @@ use contextweaver_text::quote::quote;
 pub const SNAPSHOT_SCHEMA: &str = "contextweaver.capability-snapshot@1";
 /// The name and version of a difference's form.
 pub const CAPABILITY_DIFF_SCHEMA: &str = "contextweaver.capability-diff@1";
-/// Where capabilities may come from. Only the first two can be read here.
+/// Types of sources that a snapshot may name. [`CapabilitySnapshot::build`] reads only the first two.
 pub const SOURCE_TYPES: &[&str] = &["native", "mcp", "openapi"];
 
 const DIGEST_PREFIX: &str = "sha256:";
 
-/// What the tools of a source could do at a time.
+/// What the tools of a source could do at one point in time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CapabilitySnapshot {
     source_type: String,
     content_digest: String,
     capability_digest: String,
-    /// Records by id; long whole numbers as [`numbers`] marks them.
+    /// One record for each capability, sorted by id. Whole numbers beyond 64 bits are marked as in [`numbers`].
     capabilities: Vec<Value>,
 }
 
@@ -49,12 +49,12 @@ pub struct CapabilityChange {
         ts(type = "\"documentation_only\" | \"contract_changed\" | \"metadata_or_behavior_changed\"")
     )]
     pub classification: &'static str,
-    /// `none`, `review_required` or `potentially_breaking`: by the place of the change alone.
+    /// `none`, `review_required` or `potentially_breaking`, judged by `paths` alone.
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\""))]
     pub risk: &'static str,
     /// JSON pointers of the fields that differ.
     pub paths: Vec<String>,
-    /// Which way the change goes, finer than `risk`; null when it is no tool.
+    /// What the change may break, judged by the values before and after; null when either is no valid tool.
     #[cfg_attr(
         feature = "ts",
         ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\" | null")
@@ -89,13 +89,14 @@ fn digest(text: &str) -> String {
 }
 
 impl CapabilitySnapshot {
-    /// Takes a snapshot of a source: a catalog of ours, or a `tools/list` capture. A tool that is not usable, or a
-    /// dependency that no tool provides, is an error.
+    /// Takes a snapshot of a source: a catalog of contextweaver (`native`), or the tools of a `tools/list` capture (`mcp`).
+    /// An unusable tool is an error; in a catalog, so is a dependency that no tool provides.
     ///
     /// # Errors
     ///
-    /// Fails with `UNSUPPORTED` for another type of source, `DECODE_FAILED` for text that is no JSON, `DUPLICATE_ID`
-    /// for two capabilities with one id, and with the first finding about a tool.
+    /// Fails with `UNSUPPORTED` for another type of source, as [`validate_snapshot`] does for text that cannot be read, with
+    /// `INVALID_INPUT` or `MISSING_FIELD` for JSON of another shape, `DUPLICATE_ID` for two capabilities with one id, and
+    /// with the first finding about a tool.
     pub fn build(source_text: &str, source_type: &str) -> Result<Self> {
         let value = match source_type {
             "native" | "mcp" => numbers::parse(source_text)?,
@@ -124,7 +125,7 @@ impl CapabilitySnapshot {
     ///
     /// # Errors
     ///
-    /// Fails when [`validate_snapshot`] finds a problem.
+    /// Fails as [`validate_snapshot`] does, and with `INVALID_INPUT` when that finds a problem.
     pub fn load(text: &str) -> Result<Self> {
         let value = numbers::parse(text)?;
         let problems = problems(&value);
@@ -160,7 +161,7 @@ impl CapabilitySnapshot {
         numbers::unmark(self.record())
     }
 
-    /// Returns what the snapshot is of, without the capabilities themselves.
+    /// Returns the snapshot with the number and the ids of its capabilities in place of the capabilities themselves.
     pub fn inspect(&self) -> Value {
         json!({
             "schema": SNAPSHOT_SCHEMA,
@@ -202,11 +203,12 @@ fn from_catalog(value: Value) -> Result<Vec<Value>> {
     Ok(loaded.catalog.items().map(|item| json!(item)).collect())
 }
 
-/// Lists what is wrong with the text of a snapshot. Fails only when it is no JSON.
+/// Lists what is wrong with the text of a snapshot. The list of a valid one is empty.
 ///
 /// # Errors
 ///
-/// Fails with `DECODE_FAILED` for text that is no JSON.
+/// Fails with `DECODE_FAILED` for text that is no JSON, `TOO_LARGE` or `TOO_DEEP` for text beyond the limits, and
+/// `UNSUPPORTED` for text that has the escaped control character U+0001 beside a whole number beyond 64 bits or `-0`.
 pub fn validate_snapshot(text: &str) -> Result<Vec<String>> {
     numbers::parse(text).map(|value| problems(&value))
 }
@@ -303,13 +305,14 @@ fn by_id(snapshot: &CapabilitySnapshot) -> SortedMap<&str, &Value> {
     map
 }
 
-/// Says which way a change goes.
+/// Returns what a change may break, as in [`CapabilityChange::effect`].
 fn effect(was: &Value, is: &Value) -> Option<&'static str> {
     let read = |value: &Value| SelectableItem::from_value(numbers::unmark(value.clone()), "").ok();
     Some(worst(&assess(&read(was)?, &read(is)?)))
 }
 
-/// Collects the pointers of what differs: objects key by key, lists as a whole. Their depth is bounded by the parser.
+/// Collects JSON pointers of the differences. Objects are compared key by key, lists as a whole. The parser has bounded the
+/// depth of the recursion.
 fn changed_paths(was: &Value, is: &Value, at: &str, paths: &mut Vec<String>) {
     match (was, is) {
         (Value::Object(was), Value::Object(is)) => {

@@ -1,4 +1,4 @@
-//! Stage 7: what goes in under the budget, and in which order.
+//! Stage 7: chooses what goes into the prompt within the budget, and puts it in order.
 
 pub mod group;
 mod lines;
@@ -17,7 +17,7 @@ use contextweaver_base::order::sort_by;
 
 pub use group::group;
 
-/// Stage 7. Chooses units of the build within so many quarter tokens.
+/// Chooses the units of a build that go into the prompt, within `limit` quarter tokens.
 pub fn select(state: &BuildState, terms: &TermWeights, limit: u64) -> Result<UnitSelection> {
     let planner = Planner::new(state, terms, limit);
     state.selector(&planner, limit).choose()
