@@ -49,7 +49,8 @@ export class FoundTools {
   choose(results: Found, demanded: readonly string[], model: string): ChosenTools {
     // A result that was edited loads what it names now.
     const current = new Map([
-      ...[...this.#loaded].filter(([id]) => results.has(id)),
+      // The log may still show what the host forgot.
+      ...this.#loaded,
       ...[...results].filter(([id]) => this.#loaded.has(id) || !this.#seen.has(id)),
     ]);
     const found = [...current]
