@@ -11,7 +11,7 @@ use contextweaver_text::quote::quote;
 use crate::cache::CachePolicy;
 use crate::front::{is_legal_name, legal_name};
 use crate::glob::Glob;
-use crate::overrides::{ToolOverrides, check_distinct, overrides};
+use crate::overrides::{ToolOverrides, check_distinct, overrides, result_tokens};
 use crate::policy::ToolPolicy;
 use crate::preset::{Preset, PresetParts};
 use crate::rate::RateLimits;
@@ -110,15 +110,6 @@ fn globs(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<Glob>>> {
     let is_given = fields.has(key);
     let globs = Glob::read_all(&fields.strings(key)?, &fields.at(key))?;
     Ok(is_given.then_some(globs))
-}
-
-/// Reads how many tokens of a result clients get.
-pub(crate) fn result_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
-    let tokens = fields.opt_uint(key, limits::MAX_BUDGET_TOKENS)?;
-    if tokens == Some(0) {
-        return Err(Error::new(ErrorCode::OutOfRange, format!("`{key}` is at least 1")).at(fields.at(key)));
-    }
-    Ok(tokens)
 }
 
 /// Names of the gateway's own tools.

@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
+use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};
 use contextweaver_text::quote::quote;
 
 use crate::front::{JOINT, is_legal_name};
-use crate::options::result_tokens;
 use crate::repair::{ArgumentRepair, FIXED_RULE};
 
 /// Characters of a name that the operator gives: more of them model providers refuse.
@@ -185,4 +185,13 @@ pub(crate) fn check_distinct(server: &str, own: &ToolOverrides, all: &ToolOverri
     let message = format!("two overrides speak of the tool {} of {}", quote(tool), quote(server));
     let error = Error::new(ErrorCode::DuplicateId, message).at(said.path.clone());
     Err(error.hint(format!("the other one is at {}", other.path)))
+}
+
+/// Reads how many tokens of a result clients get.
+pub(crate) fn result_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
+    let tokens = fields.opt_uint(key, limits::MAX_BUDGET_TOKENS)?;
+    if tokens == Some(0) {
+        return Err(Error::new(ErrorCode::OutOfRange, format!("`{key}` is at least 1")).at(fields.at(key)));
+    }
+    Ok(tokens)
 }

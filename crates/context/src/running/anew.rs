@@ -1,10 +1,10 @@
 //! A running prompt compiled anew: smaller, by the stages of a build, around the last steps as they stand.
 
 use super::account::Account;
-use super::cut::{BESIDE_KEPT, CutDepth};
-use super::entry::{self, NewEntries};
+use super::cut::BESIDE_KEPT;
+use super::entry::{self};
 use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
-use super::step::{Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::request::{Anew, Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
 use crate::compile::prompt::{EntryContent, EntryRendering};
@@ -12,23 +12,11 @@ use crate::compile::select::plan::StandingEntry;
 use crate::request::BuildRequest;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, CutReason, ItemKind, RenderedAs};
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
 /// Share of a cut prompt up to which the last steps stay as they are. The newest step counts towards it, and may be
 /// larger by itself. What matters of earlier steps is chosen like everything else.
 const RECENT_SHARE: f64 = 0.1;
-
-/// A cut: what goes on, and why it is not the prompt as it is.
-pub struct Anew<'a> {
-    pub base: Option<&'a RunningPrompt>,
-    pub header: &'a str,
-    pub account: Account,
-    pub reason: CutReason,
-    pub new: &'a NewEntries,
-    /// Tokens of the whole conversation.
-    pub whole: u64,
-    pub depth: CutDepth,
-}
 
 /// What stays of a prompt.
 struct Kept<'a> {

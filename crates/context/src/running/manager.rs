@@ -3,7 +3,7 @@
 use super::prices::PriceModel;
 use super::prompt::{PromptForm, RunningPrompt, RunningSection, StepMark, WrittenSections};
 use super::record;
-use super::step::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::request::{RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{PromptWriter, TextWriter, WriterFrame, WrittenPrompt};
 use crate::callbacks::Outcome;
 use crate::compile::prompt::EntryContent;

@@ -13,6 +13,7 @@ mod prices;
 mod prompt;
 mod recalled;
 mod record;
+mod request;
 mod step;
 mod writer;
 
@@ -20,4 +21,5 @@ pub(crate) use manager::FinishedStep;
 pub(crate) use messages::MessageWriter;
 pub use prices::{PROVIDERS, PriceModel, ProviderPrices};
 pub use prompt::{RunningPrompt, RunningPrompts};
-pub(crate) use step::{RunningMessages, reason_of_change};
+pub(crate) use request::RunningMessages;
+pub(crate) use step::reason_of_change;

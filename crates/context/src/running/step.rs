@@ -1,88 +1,24 @@
 //! A step of a running prompt: it extends the prompt before, or cuts it.
 
 use super::account::{Account, AccountStep};
-use super::anew::Anew;
 use super::cut::{CutDepth, CutScale};
 use super::entry::{self, NewEntries};
-use super::prices::PriceModel;
 use super::prompt::{LeftItem, PromptForm, RunningPrompt, RunningSection, WrittenSections};
-use super::writer::{PromptWriter, WriterFrame, WrittenPrompt, WrittenStep};
+use super::request::{Anew, Entered, Extension, RunningChange, RunningMessages, RunningOutput, RunningRequest};
+use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use super::{recalled, record};
-use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline;
 use crate::compile::prompt::{EntryContent, PromptSection};
 use crate::compile::render::text::SEPARATOR_QUARTERS;
 use crate::event::Event;
 use crate::labels::{SEPARATOR, join_sections};
-use crate::request::BuildRequest;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::MessageWarning;
-use contextweaver_model::{CutReason, Explanation, ItemKind, RenderedAs, RunningStep};
+use contextweaver_model::{CutReason, ItemKind, RenderedAs, RunningStep};
 use contextweaver_text::tokens::Estimator;
-use serde_json::Value;
 
 /// One result stays whole up to the prompt's room divided by this.
 const RESULT_SHARE: f64 = 2.0;
-
-/// The outcome of a step: what is sent, and what becomes of the running prompt.
-pub struct RunningOutput {
-    /// Why each item is or is not in the prompt, where the prompt was compiled anew and the request asks for it.
-    pub explanation: Option<Explanation>,
-    pub step: RunningStep,
-    pub events: Vec<Event>,
-    pub messages: Option<RunningMessages>,
-    /// Tokens of the prompt.
-    pub tokens: u64,
-    pub change: RunningChange,
-    pub work: u64,
-}
-
-/// The messages of a step.
-pub struct RunningMessages {
-    /// How many messages that were handed out before stay, from the first on.
-    pub keep: usize,
-    /// The messages behind those that stay.
-    pub messages: Vec<Value>,
-    pub system: Option<Value>,
-    pub warnings: Vec<MessageWarning>,
-}
-
-/// What a step does to the running prompt.
-pub enum RunningChange {
-    /// The running prompt goes on, with this behind it.
-    Extended(Box<Extension>),
-    /// This takes the place of the running prompt.
-    Replaced(Box<RunningPrompt>),
-}
-
-/// What is added behind a running prompt, and its state from then on.
-pub struct Extension {
-    pub sections: Vec<RunningSection>,
-    pub left: Vec<LeftItem>,
-    pub seen: usize,
-    pub changes: u64,
-    pub account: Account,
-    pub head: Option<String>,
-    pub footer: String,
-    pub written: Option<WrittenSections>,
-}
-
-/// The inputs of a step.
-pub struct RunningRequest<'a> {
-    pub sources: &'a BuildInputs<'a>,
-    pub request: &'a BuildRequest,
-    /// The text below the items, with secrets masked.
-    pub footer: String,
-    pub writer: &'a dyn PromptWriter,
-    /// Most tokens of the prompt and what stands beside it, as the estimator counts.
-    pub budget: u64,
-    /// The budget as the caller gave it, before it is scaled to tokens of the estimator.
-    pub asked: u64,
-    pub prices: PriceModel,
-    /// Whether more calls are sure to come, so that a first prompt leaves room for them.
-    pub is_loop: bool,
-}
 
 /// The text above the items, and warnings about what it leaves out.
 struct PromptHead {
@@ -448,21 +384,6 @@ impl RunningRequest<'_> {
             hides,
         }
     }
-}
-
-/// The figures of a step that go into the account.
-pub(super) struct Entered {
-    pub cut: Option<CutReason>,
-    /// Tokens that repeat the prompt before.
-    pub repeated: u64,
-    /// Tokens of the prompt.
-    pub tokens: u64,
-    /// Tokens of the whole conversation.
-    pub whole: u64,
-    pub is_turn: bool,
-    /// Whether the provider's cache is cold, so that it would have nothing of the conversation either.
-    pub is_cold: bool,
-    pub hides: bool,
 }
 
 impl RunningPrompt {

@@ -2,7 +2,7 @@
 //! adverbs of time, verbs of saying and of ordering.
 
 use super::cues::Cues;
-use super::lexicon::Word;
+use super::word::Word;
 
 /// Words that tell the language of a sentence: articles, pronouns, auxiliaries, prepositions.
 pub const COMMON: &str = "the a an of to and in is it you that was for on are with as i be this have from or by not but what all \

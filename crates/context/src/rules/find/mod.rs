@@ -14,6 +14,7 @@ mod speakers;
 mod values;
 mod weigh;
 mod why;
+mod word;
 
 use std::ops::Range;
 

@@ -1,7 +1,8 @@
 //! Who speaks in a sentence: the user, or somebody whose words the user hands on.
 
 use super::cues::Cues;
-use super::lexicon::{Word, Words};
+use super::lexicon::Words;
+use super::word::Word;
 
 /// Words of a name that opens what somebody said.
 const NAME_WORDS: usize = 3;

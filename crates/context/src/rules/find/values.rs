@@ -3,7 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::cues::Cues;
-use super::lexicon::{Word, Words};
+use super::lexicon::Words;
+use super::word::Word;
 
 /// Words with a topic that a sentence has before its value, at least: "it is 5" says nothing of what.
 const LEAST_TOPICS: usize = 2;

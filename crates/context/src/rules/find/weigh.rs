@@ -4,7 +4,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use super::cues::Cues;
-use super::lexicon::{self, Word, Words};
+use super::lexicon::{self, Words};
+use super::word::Word;
 use super::{Statement, StatementKind, values};
 use contextweaver_text::families;
 

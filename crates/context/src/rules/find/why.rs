@@ -1,8 +1,9 @@
 //! What a statement was recognised by, in words for people.
 
 use super::cues::Cues;
-use super::lexicon::{self, Word, Words};
+use super::lexicon::{self, Words};
 use super::sentences::quotations;
+use super::word::Word;
 
 /// Reasons that are named, those that weigh most.
 const MOST_REASONS: usize = 2;
