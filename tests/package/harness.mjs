@@ -244,7 +244,7 @@ export async function temporaryFolder(name) {
 }
 
 /** Waits until something is so, and returns what `check` found; `what`, or what it returns, is named where it never comes. */
-export async function until(what, check, milliseconds = 20_000) {
+export async function until(what, check, milliseconds = 60_000) {
   for (const end = Date.now() + milliseconds; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
     const found = await check();
     if (found) return found;
