@@ -168,6 +168,6 @@ pub(crate) fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
 
 /// Returns the path a decision has in the folders of contextweaver 0.18; no file is there.
 pub(crate) fn virtual_path(date: &str, id: &str) -> String {
-    let day = date.get(..10).unwrap_or("0000-00-00");
+    let day = date.get(..10).filter(|day| day.is_ascii()).unwrap_or("0000-00-00");
     format!("{}/{}/{day}-decision-{id}.yaml", &day[..4], &day[5..7])
 }

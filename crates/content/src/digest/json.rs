@@ -1,7 +1,6 @@
 //! JSON: failing leaves, odd records of long lists, totals and cursors, ids, keys.
 
 use serde_json::json;
-use std::borrow::Cow;
 
 use super::columns::{Columns, FAILED, Oddest, level_of};
 use super::leaves::{
@@ -49,8 +48,9 @@ pub fn lines(text: &str, facts: &mut DigestFacts) {
             place += line.len();
             if let Some(tree) = JsonTree::parse(line) {
                 take(TableRow { index, key: None, node: tree.root(), place: start });
-                index += 1;
             }
+            // Rows are counted as they are read: each line that is not blank.
+            index += usize::from(!line.trim().is_empty());
         }
     };
     let mut walk = JsonWalk { offset: 0, facts, tables: 0, size: 0, source: SelectorReach::Lines };
@@ -269,13 +269,13 @@ impl JsonWalk<'_> {
         }
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {
-            let lists = row.node.entries().filter(|(_, value)| {
+            let lists = row.node.entries().enumerate().filter(|(_, (_, value))| {
                 !is_leaf(*value) && value.kind() == JsonKind::Array && value.len() < rows.max(MIN_ROWS)
             });
-            let lists: Vec<(Cow<str>, JsonNode)> =
-                lists.map(|(key, value)| (key.map_or("".into(), |key| inner(key).into()), value)).collect();
-            for (key, list) in lists.into_iter().filter(|_| row.place == 0) {
-                self.visit(list, &path_of(&full, &key), LevelMatch::of(&key).level, &[]);
+            for (at, (key, list)) in lists.filter(|_| row.place == 0) {
+                let key = key.map(inner);
+                let path = key.map_or_else(|| format!("{full}[{at}]"), |key| path_of(&full, key));
+                self.visit(list, &path, key.map_or(Level::None, |key| LevelMatch::of(key).level), &[]);
             }
         }
     }

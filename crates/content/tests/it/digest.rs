@@ -206,6 +206,32 @@ fn numbers_keys_and_escapes_keep_their_spelling() {
     }
 }
 
+/// The selector at a digest's footer leads to the record that it tells of.
+#[test]
+fn the_failing_record_is_where_the_digest_says() {
+    let record = |n: usize| {
+        let state = if n == 200 { r#""failed","error":"disk full""# } else { r#""ok""# };
+        format!("{{\"id\":{n},\"run\":\"r{n}\",\"status\":{state}}}\n")
+    };
+    // A line that is no JSON is a row, too.
+    let other = |n: usize| if n == 21 || n == 41 { "# not json\n" } else { "" };
+    let records: String = (0..300).map(|n| format!("{}{}", record(n), other(n))).collect();
+    let row = |n: usize| format!("[\"r{n}\",\"odd\",{}]", if n == 3 { steps() } else { "\"none\"".to_owned() });
+    let lists = format!("[{}]", (0..400).map(row).collect::<Vec<_>>().join(","));
+    for (text, kind, found) in [(records, "application/x-ndjson", "disk full"), (lists, "application/json", "broken")] {
+        let short = digest(&text, kind, ROOM, &Estimator::V3);
+        let focus = short.focus.unwrap();
+        let selector = Selector::from_value(serde_json::Value::Object(focus.selector.clone()), "").unwrap();
+        let shown = slice(&text, kind, &selector, None, &Estimator::V3).unwrap();
+        assert!(shown.text.contains(found), "{:?}: {}", focus.selector, shown.text);
+    }
+}
+
+fn steps() -> String {
+    let step = |n: usize| format!("{{\"step\":{n},\"status\":\"{}\"}}", if n == 7 { "failed: broken" } else { "ok" });
+    format!("[{}]", (0..20).map(step).collect::<Vec<_>>().join(","))
+}
+
 #[test]
 fn what_is_alike_becomes_a_table() {
     let cases = [

@@ -3,14 +3,20 @@
 //! Whoever can record a decision can put text here that a model reads later. It must not become structure: a heading, a
 //! list, a table, a link, code, HTML, or signs that a terminal or a screen obeys.
 
+use std::borrow::Cow;
+
 use crate::terms;
+use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::unicode::{prefix, sanitize};
 
 /// Most characters of one text.
 const MAX_CHARS: usize = 500;
 
-/// Makes one line of a text, in which nothing has a meaning for Markdown.
-pub(super) fn plain_text(text: &str) -> String {
+/// Makes one line of a text, in which nothing has a meaning for Markdown. Credentials are masked first, where that is asked for:
+/// by their lines and signs they are known.
+pub(super) fn plain_text(mask: bool, text: &str) -> String {
+    let masked = if mask { mask_secrets(text) } else { Cow::Borrowed(text) };
+    let text = &*masked;
     let joined = text.split_whitespace().fold(String::new(), |mut out, word| {
         if !out.is_empty() {
             out.push(' ');
@@ -84,9 +90,16 @@ mod tests {
             ("\u{200b}# x", "\\\\u{200b}# x"),
             ("", ""),
         ] {
-            assert_eq!(plain_text(text), expected, "{text:?}");
+            assert_eq!(plain_text(false, text), expected, "{text:?}");
         }
-        assert!(plain_text(&"x ".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
-        assert!(plain_text(&"x".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
+        // Lines and signs tell a credential, so it is masked before they go.
+        for text in ["a <password>hunter22</password>", "a\ndb.example.com:5432:app:alice:hunter22x\nb"] {
+            assert!(
+                plain_text(false, text).contains("hunter22") && !plain_text(true, text).contains("hunter22"),
+                "{text}"
+            );
+        }
+        assert!(plain_text(true, &"x ".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
+        assert!(plain_text(true, &"x".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
     }
 }

@@ -53,6 +53,7 @@ impl BriefingSection {
 
 pub(super) fn write(briefing: &Briefing, agent: &str, budget: BriefingBudget) -> FittedMarkdown {
     let mut sections = sections(briefing, agent);
+    // A credential may also come about between the texts of a line.
     if briefing.redact_secrets {
         for section in &mut sections {
             for line in std::iter::once(&mut section.heading).chain(&mut section.lines) {
@@ -76,16 +77,19 @@ pub(super) fn write(briefing: &Briefing, agent: &str, budget: BriefingBudget) ->
 }
 
 fn sections(briefing: &Briefing, agent: &str) -> Vec<BriefingSection> {
-    let each = |list: &[Value], line: fn(&Value) -> String| list.iter().map(line).collect::<Vec<_>>();
+    let mask = briefing.redact_secrets;
+    let each = |list: &[Value], line: fn(&Value, bool) -> String| -> Vec<String> {
+        list.iter().map(|item| line(item, mask)).collect()
+    };
     let none = Vec::new();
     let pending = format!("Pending Actions ({})", briefing.ready.len());
-    let head = format!("## CSTP Decision Context ({})", plain_text(agent));
+    let head = format!("## CSTP Decision Context ({})", plain_text(mask, agent));
     let contradictions = each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction);
     let mut table = BriefingSection::new(3, "Calibration by Category", calibration(briefing));
     table.heading.push_str("\n| Category | Accuracy | Brier | Decisions |\n|---|---|---|---|");
     vec![
         BriefingSection { rank: 9, heading: head, lines: vec![], bare: true },
-        BriefingSection::new(8, "Profile", profile(&briefing.profile)),
+        BriefingSection::new(8, "Profile", profile(&briefing.profile, mask)),
         BriefingSection::new(7, "Active Guardrails", each(&briefing.guardrails, guardrail)),
         BriefingSection::new(6, "Circuit Breakers", each(&briefing.breakers, breaker)),
         table,
@@ -146,7 +150,7 @@ fn percent(ratio: f64) -> String {
     fixed(ratio * 100.0, 0) + "%"
 }
 
-fn profile(profile: &AgentProfile) -> Vec<String> {
+fn profile(profile: &AgentProfile, mask: bool) -> Vec<String> {
     let mut out = vec![format!("- **Decisions:** {} total, {} reviewed", profile.total_decisions, profile.reviewed)];
     if let (Some(accuracy), Some(brier), Some(tendency)) =
         (profile.overall_accuracy, profile.brier_score, profile.tendency)
@@ -157,7 +161,7 @@ fn profile(profile: &AgentProfile) -> Vec<String> {
     let named = [("Strongest", &profile.strongest_category), ("Weakest", &profile.weakest_category)];
     let named: Vec<String> = named
         .iter()
-        .filter_map(|(name, category)| Some(format!("**{name}:** {}", plain_text(category.as_deref()?))))
+        .filter_map(|(name, category)| Some(format!("**{name}:** {}", plain_text(mask, category.as_deref()?))))
         .collect();
     if !named.is_empty() {
         out.push(format!("- {}", named.join(" | ")));
@@ -165,13 +169,13 @@ fn profile(profile: &AgentProfile) -> Vec<String> {
     out
 }
 
-fn guardrail(rule: &Value) -> String {
+fn guardrail(rule: &Value, mask: bool) -> String {
     let description = text(rule, "description");
     let name = if description.is_empty() { text(rule, "id") } else { description };
-    format!("- [{}] {}", text(rule, "action"), plain_text(name))
+    format!("- [{}] {}", text(rule, "action"), plain_text(mask, name))
 }
 
-fn breaker(breaker: &Value) -> String {
+fn breaker(breaker: &Value, mask: bool) -> String {
     let number = |key: &str| breaker.get(key).and_then(Value::as_i64);
     let resets = number("resetsInMs").map_or_else(String::new, |millis| {
         let seconds = millis.div_euclid(1000);
@@ -179,53 +183,57 @@ fn breaker(breaker: &Value) -> String {
     });
     let state = text(breaker, "state").to_uppercase();
     let (failures, threshold) = (number("failures").unwrap_or(0), number("threshold").unwrap_or(0));
-    format!("- [{state}] {} — {failures}/{threshold} failures{resets}", plain_text(text(breaker, "scope")))
+    format!("- [{state}] {} — {failures}/{threshold} failures{resets}", plain_text(mask, text(breaker, "scope")))
 }
 
 fn calibration(briefing: &Briefing) -> Vec<String> {
+    let mask = briefing.redact_secrets;
     let row = |(category, figures): &(String, crate::calibration::Calibration)| {
         let (accuracy, brier) = (percent(figures.accuracy), float_text(figures.brier_score));
-        format!("| {} | {accuracy} | {brier} | {} |", plain_text(category), figures.reviewed_decisions)
+        format!("| {} | {accuracy} | {brier} | {} |", plain_text(mask, category), figures.reviewed_decisions)
     };
     briefing.calibration.iter().map(row).collect()
 }
 
 fn ready(briefing: &Briefing) -> Vec<String> {
+    let mask = briefing.redact_secrets;
     let lines = briefing.ready.iter().map(|due| {
         let sign = if due.kind == OVERDUE { "OVERDUE" } else { "STALE" };
-        let of = |text: &Option<String>| plain_text(text.as_deref().unwrap_or_default());
+        let of = |text: &Option<String>| plain_text(mask, text.as_deref().unwrap_or_default());
         format!("- [{sign}] {}: {} ({})", of(&due.decision_id), of(&due.title), of(&due.detail))
     });
     lines.collect()
 }
 
 fn patterns(briefing: &Briefing) -> Vec<String> {
+    let mask = briefing.redact_secrets;
     let lines = briefing.patterns.iter().map(|pattern| {
         let facts: Vec<String> = std::iter::once(format!("{}x", pattern.count))
-            .chain(pattern.categories.iter().map(|category| plain_text(category)))
+            .chain(pattern.categories.iter().map(|category| plain_text(mask, category)))
             .collect();
-        format!("- {} ({})", plain_text(&pattern.pattern), facts.join(", "))
+        format!("- {} ({})", plain_text(mask, &pattern.pattern), facts.join(", "))
     });
     lines.collect()
 }
 
-fn contradiction(item: &Value) -> String {
-    let [a, b, detail] = ["aId", "bId", "detail"].map(|key| plain_text(text(item, key)));
+fn contradiction(item: &Value, mask: bool) -> String {
+    let [a, b, detail] = ["aId", "bId", "detail"].map(|key| plain_text(mask, text(item, key)));
     format!("- {a} and {b}: {detail}")
 }
 
-fn lesson(item: &Value) -> String {
-    let [lesson, category, outcome] = ["lesson", "category", "outcome"].map(|key| plain_text(text(item, key)));
+fn lesson(item: &Value, mask: bool) -> String {
+    let [lesson, category, outcome] = ["lesson", "category", "outcome"].map(|key| plain_text(mask, text(item, key)));
     format!("- {lesson} ({category}, {outcome})")
 }
 
-fn relevant(decision: &Value) -> String {
+fn relevant(decision: &Value, mask: bool) -> String {
     let confidence = match decision.get("confidence") {
         Some(Value::Number(number)) => number.as_f64().map_or_else(|| number_text(number), float_text),
         _ => "?".to_owned(),
     };
     let outcome = Some(text(decision, "outcome")).filter(|outcome| !outcome.is_empty()).unwrap_or("pending");
     let superseded = if decision.get("superseded").is_some() { ", superseded" } else { "" };
-    let [title, category, outcome] = [text(decision, "title"), text(decision, "category"), outcome].map(plain_text);
+    let [title, category, outcome] =
+        [text(decision, "title"), text(decision, "category"), outcome].map(|text| plain_text(mask, text));
     format!("- [{confidence}] {title} ({category}, {outcome}{superseded})")
 }

@@ -14,6 +14,8 @@ use contextweaver_base::{StepBudget, limits};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::python::{float, is_equal, is_truthy};
 
+/// Most characters of a value that a failed requirement quotes.
+const MAX_QUOTED: usize = 500;
 /// Characters of a message with its values filled in.
 const MAX_MESSAGE: usize = 8192;
 
@@ -188,7 +190,7 @@ impl RuleContext<'_> {
         }
         Ok(Some(match (&rule.message, failed.is_empty()) {
             (Some(message), _) => self.fill(message),
-            (None, false) => format!("{}: {}", rule.id, failed.join("; ")),
+            (None, false) => truncate_masked(&format!("{}: {}", rule.id, failed.join("; ")), MAX_MESSAGE).into_owned(),
             (None, true) => format!("Guardrail {} triggered", rule.id),
         }))
     }
@@ -236,6 +238,7 @@ impl RuleContext<'_> {
             }
             (expected, None) => is_equal(expected, value),
         };
+        let shown = |value: &Value| truncate_masked(&shown(value), MAX_QUOTED).into_owned();
         (!met).then(|| format!("{field}: expected {}, got {}", shown(&needed.expected), shown(value)))
     }
 

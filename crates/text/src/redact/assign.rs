@@ -164,10 +164,13 @@ impl<'a> Scanner<'a> {
 
     /// Finds the value of a cookie that holds a session, by its name.
     fn cookie_at(&self, at: usize) -> Option<(usize, usize)> {
-        let known = holds_session(part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at));
+        // A run of other cookies is not read for each of them.
+        if !holds_session(part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at)) {
+            return None;
+        }
         let end = run(self.text, at + 1, PATH, usize::MAX);
         let value = part(self.text, at + 1, end);
-        (known && value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
+        (value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
     }
 
     /// Returns the end of an assignment separator, or nothing for operators that look like one.

@@ -575,6 +575,7 @@ fn fill(piece: &str, size: usize) -> String {
 fn every_input_takes_linear_time() {
     const SIZE: usize = 1 << 16;
     let secret_key = token("sk-", 24);
+    let cookies = format!("cookie:{}", "a=".repeat(2_040));
     #[rustfmt::skip]
     let pieces = [
         "sk-", "AKIA", "a", "a.", "password", "password=", "password: ", "password : ", "eyJ.",
@@ -605,6 +606,7 @@ fn every_input_takes_linear_time() {
         "insert into a(password) values (", "insert into a(password) values ('a'),(", "('a12345'),", "copy a(password) from stdin\n", "secret=[\"", "secret=[\"a12345\",", "true\t", "a.b\tTRUE\t", "sqlplus ", "sqlplus -", "auth plain a",
         "aws4-hmac-sha256 ", "aws4-hmac-sha256 Signature=", "unseal key 1: a", "data:\\n", "data:\\n a: b\\n", "a:$6$", "a:*:", "h:5432:d:u:p", "password  a\n", "a  password  \n1  ", "a (", "a(,", "334 ugfzc3dvcmq6\n", "password: a a ", "secret: a ", "token: A<", "\\npass: ",
         "a.atlasv1.", "a-us1", "MTA", "MTA.", "xoxe.xoxp-", "glpat-.", "%", "%3D", "\\u0022", "\\x", "1//0", "EAAC+", "ext_.", "ZXlK+", "~",
+        "aB3dE5fG7hJ9kL1mN3pQ5rS7+ZXlK", "aB3dE5fG7hJ9kL1mN3pQ5rS7/ABSK", cookies.as_str(),
     ];
     let mut worst = (0.0, String::new());
     for piece in pieces {

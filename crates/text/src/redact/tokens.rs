@@ -72,7 +72,11 @@ impl Scanner<'_> {
                 whole((end == body + least && self.edge(end)).then_some(end))
             }
             TokenShape::Exact | TokenShape::Least => {
-                whole(self.long_run(rule.class, body, least).filter(|_| !self.in_base64(rule, at)))
+                // This looks back a few bytes; a run may be as long as the text.
+                if self.in_base64(rule, at) {
+                    return None;
+                }
+                whole(self.long_run(rule.class, body, least))
             }
             TokenShape::Pair => {
                 let dot = run(self.text, body, rule.class, usize::MAX);
