@@ -39,7 +39,7 @@ interface MarkedMessage {
    */
   readonly parts: readonly (readonly [fromEnd: number, mark: Fields])[];
   readonly isLast: boolean;
-  /** Whether it is of the instructions. */
+  /** The message holds instructions. */
   readonly isAbove: boolean;
 }
 

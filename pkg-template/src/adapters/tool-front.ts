@@ -172,12 +172,14 @@ export class ToolFront {
   resolve(given: unknown): ResolvedCall {
     const input = recordOf(given);
     if (!input) return { problem: `The arguments of ${CALL_TOOL.name} are no JSON object. ${USAGE}` };
-    const fields = NAME_FIELDS.filter((one) => typeof input[one] === "string" && input[one] !== "");
+    const named = NAME_FIELDS.flatMap((field) => {
+      const said = input[field];
+      return typeof said === "string" && said !== "" ? [{ field, said, tool: this.#named(said) }] : [];
+    });
     // Beside the name of the tool an argument may stand whose name is one of these.
-    const field = fields.find((one) => this.#named(input[one] as string) !== undefined) ?? fields[0];
-    if (field === undefined) return { problem: `The name of the tool is missing. ${USAGE}` };
-    const said = input[field] as string;
-    const tool = this.#named(said);
+    const found = named.find(({ tool }) => tool !== undefined) ?? named[0];
+    if (found === undefined) return { problem: `The name of the tool is missing. ${USAGE}` };
+    const { field, said, tool } = found;
     if (!tool) return { problem: this.#unknown(said) };
     const args = argumentsIn(input, field, tool.schema);
     if (!args) return { problem: `The arguments of ${tool.name} are no JSON object. ${schemaOf(tool)}` };
@@ -299,7 +301,7 @@ function withoutNulls(args: JsonObject, schema: JsonObject | undefined): JsonObj
   return Object.fromEntries(Object.entries(args).filter(isMeant)) as JsonObject;
 }
 
-/** Whether a schema knows `null`, other than in what it says to models. */
+/** Looks for `null` in a schema outside of its title and descriptions, which speak to models. */
 function mentionsNull(schema: JsonObject): boolean {
   const said = (name: string, value: unknown): unknown =>
     typeof value === "string" && ["description", "title"].includes(name) ? undefined : value;

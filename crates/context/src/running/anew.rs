@@ -2,7 +2,7 @@
 
 use super::account::Account;
 use super::cut::BESIDE_KEPT;
-use super::entry::{self};
+use super::entry;
 use super::prompt::{LeftItem, RunningPrompt, RunningSection, WrittenSections};
 use super::request::{Anew, Entered, RunningChange, RunningMessages, RunningOutput, RunningRequest};
 use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};

@@ -36,7 +36,7 @@ pub struct RunningMessages {
     pub warnings: Vec<MessageWarning>,
 }
 
-/// What a step does to the running prompt.
+/// The effect of a step on the running prompt.
 pub enum RunningChange {
     /// The running prompt goes on, with this behind it.
     Extended(Box<Extension>),
@@ -44,7 +44,7 @@ pub enum RunningChange {
     Replaced(Box<RunningPrompt>),
 }
 
-/// What is added behind a running prompt, and its state from then on.
+/// The sections that a step adds behind a running prompt, and its state from then on.
 pub struct Extension {
     pub sections: Vec<RunningSection>,
     pub left: Vec<LeftItem>,

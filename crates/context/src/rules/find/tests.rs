@@ -39,7 +39,7 @@ fn a_long_turn_is_read_at_both_ends() {
     };
     assert_eq!(said(&format!("Never deploy on Fridays. Here is today's log.\n{log}")), ["Never deploy on Fridays."]);
     assert_eq!(said(&format!("Here is today's log.\n{log}Always answer in German.")), ["Always answer in German."]);
-    // What stands in a fence is quoted wherever the turn is cut.
+    // A fence quotes its text wherever the turn is cut.
     assert_eq!(said(&format!("The page:\n```\n{log}Always answer in German.\n```\n")), [""; 0]);
     let prose = "The depot sends what it has in the evening. ".repeat(3_000);
     let both = format!("Never deploy on Fridays. {prose}Always answer in German.");
