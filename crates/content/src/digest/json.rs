@@ -10,9 +10,14 @@ use super::leaves::{
 use super::level::{Level, LevelMatch};
 use super::{DigestFacts, Rank, around_within, count};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
+use contextweaver_text::unicode::prefix;
 
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
+/// Scalars that say whose error it is.
+const MAX_CONTEXT: usize = 6;
+/// Bytes of a path, whose every child repeats it. A longer one is cut, and no selector is made of it.
+const MAX_PATH: usize = 1024;
 
 /// Names candidates of a JSON text.
 pub fn value(tree: &JsonTree, facts: &mut DigestFacts) {
@@ -36,7 +41,7 @@ fn part(tree: &JsonTree, offset: usize, source: SelectorReach, facts: &mut Diges
         let text = if keys.is_empty() { what } else { format!("{what}: {}", around_within(&keys, 0, 120)) };
         walk.facts.add(Rank::Head, 0, "", &text);
     }
-    walk.visit(root, "", Level::None, &[]);
+    walk.visit(root, "", Level::None, &Surrounding::default());
 }
 
 /// Names candidates of one JSON value per line.
@@ -82,13 +87,22 @@ struct JsonWalk<'f> {
 enum SelectorReach {
     Json,
     Lines,
+    /// What stands inside one of these lines: the line.
+    Line(usize),
     /// A value inside other text: nothing.
     Part,
 }
 
+/// The nearest object around a value that has scalars of its own: they say whose value it is.
+#[derive(Default)]
+struct Surrounding<'a> {
+    path: &'a str,
+    scalars: Vec<(Option<JsonNode<'a>>, JsonNode<'a>)>,
+}
+
 impl JsonWalk<'_> {
-    /// Walks a value; `inherited` is the level of the key it stands under, `above` the objects around it.
-    fn visit<'a>(&mut self, node: JsonNode<'a>, path: &str, inherited: Level, above: &[(&str, JsonNode<'a>)]) {
+    /// Walks a value; `inherited` is the level of the key it stands under.
+    fn visit(&mut self, node: JsonNode<'_>, path: &str, inherited: Level, around: &Surrounding<'_>) {
         if is_table(node) {
             let unit = if node.kind() == JsonKind::Object { "entry" } else { "item" };
             let each = |take: &mut dyn FnMut(TableRow)| {
@@ -101,37 +115,47 @@ impl JsonWalk<'_> {
         }
         let worst = self.scalars(node, path, inherited);
         if worst == Level::Error {
-            // The nearest object around that says anything says whose error it is.
-            let context = above.iter().rev().find(|(_, node)| node.entries().any(|(_, value)| is_leaf(value)));
-            if let Some((path, node)) = context {
-                self.context(*node, path);
+            for (key, value) in &around.scalars {
+                self.facts.add(Rank::Cause, self.place(*value), around.path, &quoted(*key, *value));
             }
         }
         if node.kind() == JsonKind::Array && node.entries().all(|(_, value)| !value.is_container()) {
             return;
         }
-        let mut around = above.to_vec();
-        around.push((path, node));
+        let scalars = node.entries().filter(|(_, value)| is_leaf(*value)).take(MAX_CONTEXT).collect();
+        let own = Surrounding { path, scalars };
+        let around = if own.scalars.is_empty() { around } else { &own };
         for (index, (key, value)) in node.entries().enumerate() {
             if !is_leaf(value) {
                 let below = key.map_or_else(|| format!("{path}[{index}]"), |key| path_of(path, inner(key)));
                 let level = key.map_or(inherited, |key| LevelMatch::of(inner(key)).level.max(inherited));
                 let level = if level < Level::Warning { Level::None } else { level };
-                self.visit(value, &below, level, &around);
+                if below.len() > MAX_PATH {
+                    let below = prefix(&below, MAX_PATH);
+                    self.reaching(SelectorReach::Part, |walk| walk.visit(value, below, level, around));
+                } else {
+                    self.visit(value, &below, level, around);
+                }
             }
         }
     }
 
+    /// Walks with other selectors.
+    fn reaching(&mut self, source: SelectorReach, walk: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.source, source);
+        walk(self);
+        self.source = outer;
+    }
+
     fn look_at(&mut self, label: &str, path: &str, index: usize) {
-        match self.source {
-            SelectorReach::Json if !path.is_empty() => {
-                self.facts.look_at(label, json!({ "type": "json_path", "path": path }));
-            }
-            SelectorReach::Lines => {
-                self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 }));
-            }
-            _ => {}
-        }
+        let row = |index: usize| json!({ "type": "rows", "start": index, "end": index + 1 });
+        let selector = match self.source {
+            SelectorReach::Json if !path.is_empty() => json!({ "type": "json_path", "path": path }),
+            SelectorReach::Lines => row(index),
+            SelectorReach::Line(line) => row(line),
+            SelectorReach::Json | SelectorReach::Part => return,
+        };
+        self.facts.look_at(label, selector);
     }
 
     fn place(&self, node: JsonNode) -> usize {
@@ -167,12 +191,6 @@ impl JsonWalk<'_> {
             }
         }
         worst
-    }
-
-    fn context(&mut self, node: JsonNode, path: &str) {
-        for (key, value) in node.entries().filter(|(_, value)| is_leaf(*value)).take(6) {
-            self.facts.add(Rank::Cause, self.place(value), path, &quoted(key, value));
-        }
     }
 
     /// Names candidates of many like records.
@@ -275,7 +293,12 @@ impl JsonWalk<'_> {
             for (at, (key, list)) in lists.filter(|_| row.place == 0) {
                 let key = key.map(inner);
                 let path = key.map_or_else(|| format!("{full}[{at}]"), |key| path_of(&full, key));
-                self.visit(list, &path, key.map_or(Level::None, |key| LevelMatch::of(key).level), &[]);
+                let level = key.map_or(Level::None, |key| LevelMatch::of(key).level);
+                let reach = match self.source {
+                    SelectorReach::Lines => SelectorReach::Line(row.index),
+                    source => source,
+                };
+                self.reaching(reach, |walk| walk.visit(list, &path, level, &Surrounding::default()));
             }
         }
     }

@@ -218,7 +218,16 @@ fn the_failing_record_is_where_the_digest_says() {
     let records: String = (0..300).map(|n| format!("{}{}", record(n), other(n))).collect();
     let row = |n: usize| format!("[\"r{n}\",\"odd\",{}]", if n == 3 { steps() } else { "\"none\"".to_owned() });
     let lists = format!("[{}]", (0..400).map(row).collect::<Vec<_>>().join(","));
-    for (text, kind, found) in [(records, "application/x-ndjson", "disk full"), (lists, "application/json", "broken")] {
+    // A list inside a line has rows of its own, which are no lines.
+    let first = format!("{{\"id\":0,\"run\":\"r0\",\"status\":\"ok\",\"steps\":{}}}\n", steps());
+    let inner =
+        first + &(1..300).map(|n| format!("{{\"id\":{n},\"run\":\"r{n}\",\"status\":\"ok\"}}\n")).collect::<String>();
+    let cases = [
+        (records, "application/x-ndjson", "disk full"),
+        (lists, "application/json", "broken"),
+        (inner, "application/x-ndjson", "broken"),
+    ];
+    for (text, kind, found) in cases {
         let short = digest(&text, kind, ROOM, &Estimator::V3);
         let focus = short.focus.unwrap();
         let selector = Selector::from_value(serde_json::Value::Object(focus.selector.clone()), "").unwrap();
@@ -255,6 +264,11 @@ fn what_is_alike_becomes_a_table() {
     }
 }
 
+/// Members of an object that are unlike each other, and each of which fails.
+fn unlike(members: usize) -> String {
+    (0..members).map(|n| format!("\"k{n}\":{{\"e{n}\":\"error x\"}}")).collect::<Vec<_>>().join(",")
+}
+
 #[test]
 fn long_texts_take_linear_time() {
     let repeat = |unit: &str, bytes: usize| unit.repeat(bytes / unit.len());
@@ -279,6 +293,8 @@ fn long_texts_take_linear_time() {
         ("numbers", format!("[{}1]", repeat("1,", big / 4))),
         ("groups", format!("[{}1]", repeat("{\"a\":{\"b\":{\"c\":1}}},", big / 2))),
         ("maps", format!("{{{}\"x\":1}}", repeat("\"a\":{\"b\":{\"c\":1}},", big / 2))),
+        ("failures", format!("{{{}}}", unlike(20_000))),
+        ("failures below a long key", format!("{{\"{}\":{{{}}}}}", repeat("k", big), unlike(20_000))),
         ("ndjson", repeat("{\"a\":1,\"b\":\"x\"}\n", big)),
         ("tags", format!("<html>{}", repeat("<p>", big))),
         ("scripts", format!("<html>{}", repeat("<script>", big))),
