@@ -10,7 +10,7 @@ use contextweaver_decisions::record::{Decision, Deliberation, RelatedDecision};
 use contextweaver_decisions::search::{BridgeSide, embedding_text};
 use contextweaver_decisions::tracker::{DeliberationTracker, NOBODY, TrackerScope};
 use contextweaver_decisions::yaml::parse;
-use contextweaver_decisions::{CallerContext, DecisionStoreOptions, HostAnswers, timestamps};
+use contextweaver_decisions::{CallerContext, DecisionLimits, DecisionStoreOptions, HostAnswers, timestamps};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
@@ -84,7 +84,12 @@ fn script(input: &Value) -> Value {
         let record = json!({ "id": "x", "decision": "x", "deliberation": value });
         Decision::from_value(record, "").ok().and_then(|decision| decision.deliberation).unwrap_or_default()
     });
-    let taken = tracker.peek(&TrackerScope::of(&call, end["decision_id"].as_str()), explicit, call.now);
+    let taken = tracker.peek(
+        &TrackerScope::of(&call, end["decision_id"].as_str()),
+        explicit,
+        call.now,
+        DecisionLimits::default(),
+    );
     let deliberation: Option<Deliberation> = taken.deliberation;
     json!({ "related": taken.related, "deliberation": deliberation, "auto": taken.collected > 0 })
 }

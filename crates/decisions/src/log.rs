@@ -3,17 +3,18 @@
 use serde_json::{Value, json};
 
 use crate::bridge;
-use crate::guardrails::{GuardrailVerdict, check_record};
+use crate::guardrails::{GuardrailFinding, GuardrailVerdict, check_record};
 use crate::host::CallerContext;
-use crate::record::Decision;
 use crate::record::decode::is_id;
 use crate::record::validate::{check_size, validate};
+use crate::record::{Bridge, Decision};
 use crate::record::{RecordQuality, record_quality};
 use crate::store::ChangeKind;
 use crate::store::DecisionStore;
 use crate::timestamps;
 use crate::tracker::TrackerScope;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::numbers::round;
 use contextweaver_text::quote::quote;
 
@@ -36,6 +37,13 @@ pub struct LoggedDecision {
     pub edges: usize,
     /// Findings of the guardrails of the record phase.
     pub verdict: GuardrailVerdict,
+}
+
+/// What became of a decision that was to be recorded.
+pub(crate) enum RecordOutcome {
+    Logged(LoggedDecision),
+    /// Guardrails are enforced and refuse it.
+    Refused(Vec<GuardrailFinding>),
 }
 
 impl DecisionStore {
@@ -70,12 +78,21 @@ impl DecisionStore {
     /// assert_eq!(store.size(), 1);
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn log(
+    pub fn log(&mut self, call: &CallerContext<'_>, decision: Decision, scope: Option<&str>) -> Result<LoggedDecision> {
+        match self.record(call, decision, scope, None)? {
+            RecordOutcome::Logged(logged) => Ok(logged),
+            RecordOutcome::Refused(findings) => Err(refused(&findings)),
+        }
+    }
+
+    /// Logs a decision; `context` is what the action's caller said of it, for the guardrails.
+    pub(crate) fn record(
         &mut self,
         call: &CallerContext<'_>,
         mut decision: Decision,
         scope: Option<&str>,
-    ) -> Result<LoggedDecision> {
+        context: Option<&JsonMap>,
+    ) -> Result<RecordOutcome> {
         validate(&decision, &self.options)?;
         if self.records.len() >= self.options.limits.decisions {
             let message = format!("the store is full, its limit is {} decisions", self.options.limits.decisions);
@@ -83,7 +100,7 @@ impl DecisionStore {
         }
         decision.id = new_id(self, call)?;
         let scope = TrackerScope::of(call, scope);
-        let taken = self.tracker.peek(&scope, decision.deliberation.take(), call.now);
+        let taken = self.tracker.peek(&scope, decision.deliberation.take(), call.now, self.options.limits);
         decision.deliberation = taken.deliberation;
         if decision.related_to.is_empty() {
             decision.related_to = taken.related;
@@ -93,20 +110,26 @@ impl DecisionStore {
         }
         let mut bridge_method = None;
         if decision.bridge.is_none() {
-            decision.bridge = bridge::extract(&decision);
+            // Patterns make it longer than the text that it was taken from.
+            let small = |bridge: &Bridge| {
+                let alone = Decision { bridge: Some(bridge.clone()), ..Decision::default() };
+                check_size(&alone, self.options.limits, "").is_ok()
+            };
+            decision.bridge = bridge::extract(&decision).filter(small);
             bridge_method = decision.bridge.is_some().then_some("rule");
         }
         check_size(&decision, self.options.limits, "")?;
         let quality = record_quality(&decision);
-        let verdict = check_record(self, call, &decision, quality.score);
-        if self.options.enforce_record_guardrails && !verdict.allowed {
-            return Err(refused(&verdict));
+        let checked = check_record(self, call, &decision, quality.score, context);
+        if self.options.enforce_record_guardrails && !checked.refusing.is_empty() {
+            return Ok(RecordOutcome::Refused(checked.refusing));
         }
+        let verdict = checked.verdict;
         self.tracker.forget(&scope);
         let (id, related) = (decision.id.clone(), decision.related_to.len());
         let edges = insert(self, call, decision);
         let timestamp = timestamps::iso(call.now);
-        Ok(LoggedDecision {
+        Ok(RecordOutcome::Logged(LoggedDecision {
             id,
             timestamp,
             quality,
@@ -115,7 +138,7 @@ impl DecisionStore {
             related,
             edges,
             verdict,
-        })
+        }))
     }
 }
 
@@ -129,9 +152,9 @@ fn new_id(store: &DecisionStore, call: &CallerContext<'_>) -> Result<String> {
     Ok(id.to_owned())
 }
 
-fn refused(verdict: &GuardrailVerdict) -> Error {
-    let messages: Vec<&str> = verdict.violations.iter().map(|finding| finding.message.as_str()).collect();
-    let ids: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
+fn refused(findings: &[GuardrailFinding]) -> Error {
+    let messages: Vec<&str> = findings.iter().map(|finding| finding.message.as_str()).collect();
+    let ids: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     Error::new(ErrorCode::PolicyViolation, format!("guardrails refuse the record: {}", messages.join("; ")))
         .detail("guardrails", json!(ids))
 }
@@ -152,9 +175,13 @@ fn insert(store: &mut DecisionStore, call: &CallerContext<'_>, mut decision: Dec
 }
 
 /// Writes what guardrails say of a record the way `log_decision` does.
-pub(crate) fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
+pub(crate) fn guardrail_warnings(
+    verdict: &GuardrailVerdict,
+    is_wanted: impl Fn(&GuardrailFinding) -> bool,
+) -> Vec<Value> {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     findings
+        .filter(|finding| is_wanted(finding))
         .map(|finding| {
             let mut warning =
                 json!({ "guardrail_id": finding.id, "guardrailId": finding.id, "message": finding.message });

@@ -490,6 +490,8 @@ export interface DecisionToolContents {
     }[];
     readonly queryTimeMs: number;
     readonly blockReasons?: readonly string[];
+    /** What rules say of the record that was made, beside what they say of the action. */
+    readonly guardrail_warnings?: readonly JsonObject[];
     readonly trace_id: string;
   };
   readonly get_session_context: Warned & {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::AddedGuardrails;
 use super::breakers::scopes_of;
-use super::verdict::GuardrailVerdict;
+use super::verdict::{self, GuardrailFinding, GuardrailVerdict};
 use crate::host::CallerContext;
 use crate::record::Decision;
 use crate::service::masked_output;
@@ -124,13 +124,23 @@ impl DecisionStore {
     }
 }
 
-/// Checks a decision as it is recorded, with the quality of its record.
+/// What rules say of a decision as it is recorded.
+pub(crate) struct CheckedRecord {
+    /// All findings.
+    pub verdict: GuardrailVerdict,
+    /// Those of the violations that refuse the record where rules are enforced.
+    pub refusing: Vec<GuardrailFinding>,
+}
+
+/// Checks a decision as it is recorded, with the quality of its record. `context` is what the caller said of the action;
+/// without it, a rule that requires what a record has no field for refuses actions alone, or nothing could be recorded.
 pub(crate) fn check_record(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
     decision: &Decision,
     quality: f64,
-) -> GuardrailVerdict {
+    said: Option<&JsonMap>,
+) -> CheckedRecord {
     let inputs = decision.deliberation.as_ref().map_or(0, |deliberation| deliberation.inputs.len());
     let steps = decision.deliberation.iter().flat_map(|deliberation| &deliberation.steps);
     let has_reasoning = steps.filter_map(|step| step.kind.as_deref()).any(|kind| kind == "reasoning");
@@ -149,10 +159,18 @@ pub(crate) fn check_record(
         "phase": "record",
         "quality_score": quality,
     });
-    let context = context.as_object().cloned().unwrap_or_default();
+    let mut context = context.as_object().cloned().unwrap_or_default();
+    let is_record = |field: &str| context.contains_key(field) || verdict::is_named(field);
+    let beyond = if said.is_some() { Vec::new() } else { store.rules.requiring(|field| !is_record(field)) };
+    for (key, value) in said.into_iter().flatten() {
+        if context.get(key).is_none_or(Value::is_null) {
+            context.insert(key.clone(), value.clone());
+        }
+    }
     let verdict = store.rules.evaluate(&context, store.options.on_rule_error);
     note(store, call, &decision.decision, &verdict);
-    verdict
+    let refusing = verdict.violations.iter().filter(|finding| !beyond.contains(&finding.id)).cloned().collect();
+    CheckedRecord { verdict, refusing }
 }
 
 fn note(store: &mut DecisionStore, call: &CallerContext<'_>, action: &str, verdict: &GuardrailVerdict) {

@@ -170,6 +170,12 @@ impl GuardrailSet {
         verdict::evaluate(&self.rules, context, on_error)
     }
 
+    /// Returns the ids of the rules that require a field of some kind.
+    fn requiring(&self, is_field: impl Fn(&str) -> bool) -> Vec<String> {
+        let requires = |rule: &&Guardrail| rule.requirements.iter().any(|needed| is_field(&needed.field));
+        self.rules.iter().filter(requires).map(|rule| rule.id.clone()).collect()
+    }
+
     /// Notes a check for the host.
     fn note(&mut self, event: Value) {
         if self.checks.len() == MAX_CHECKS {

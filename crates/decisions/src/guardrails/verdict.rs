@@ -39,6 +39,11 @@ const NAMED: &[&str] = &[
     "project",
 ];
 
+/// Tells whether expressions name a field of the action so, and not as one of its context.
+pub(super) fn is_named(field: &str) -> bool {
+    NAMED.contains(&field)
+}
+
 contextweaver_model::string_enum! {
     /// What happens when a guardrail cannot be evaluated.
     #[derive(Default)]
@@ -148,7 +153,7 @@ fn action_of(context: &JsonMap) -> Value {
     let mut others = JsonMap::new();
     if let Some(action) = action.as_object_mut() {
         for (key, value) in context {
-            if !NAMED.contains(&key.as_str()) {
+            if !is_named(key) {
                 others.insert(key.clone(), value.clone());
             } else if !value.is_null() {
                 action.insert(key.clone(), value.clone());
@@ -217,16 +222,21 @@ impl RuleContext<'_> {
     }
 
     fn field(&self, test: &FieldTest) -> Option<&Value> {
-        if test.defaults && (NAMED.contains(&test.field.as_str())) {
+        if test.defaults && is_named(&test.field) {
             return self.action.get(&test.field);
         }
-        self.context.get(&test.field)
+        self.said(&test.field)
+    }
+
+    /// Returns a field as it was given. Whether there are tags or a pattern is nothing that a caller says.
+    fn said(&self, field: &str) -> Option<&Value> {
+        if matches!(field, "has_tags" | "has_pattern") { self.action.get(field) } else { self.context.get(field) }
     }
 
     /// Says how a requirement is not met.
     fn lacks(&self, needed: &GuardrailRequirement) -> Option<String> {
         let field = &needed.field;
-        let Some(value) = self.context.get(field).filter(|value| !value.is_null()) else {
+        let Some(value) = self.said(field).filter(|value| !value.is_null()) else {
             return Some(format!("Missing: {field}"));
         };
         let written = needed.expected.as_str().and_then(comparison);

@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 use crate::calibration::{Calibration, CalibrationSample, calibration};
 use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict};
 use crate::host::CallerContext;
+use crate::log::{RecordOutcome, guardrail_warnings};
 use crate::record::validate::{decision_from_arguments, validate};
 use crate::record::{CompactionLevel, RelatedDecision};
 use crate::search::{BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, summary};
 use crate::store::DecisionStore;
-use contextweaver_base::{ErrorCode, Result};
+use contextweaver_base::Result;
 use contextweaver_model::Warning;
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, JsonMap};
@@ -75,7 +76,8 @@ impl PlannedAction {
     fn subject(&self) -> ActionToCheck<'_> {
         ActionToCheck {
             description: &self.description,
-            category: self.category.as_deref(),
+            // What is recorded is checked as what it is recorded as.
+            category: if self.records { Some(self.recorded_category()) } else { self.category.as_deref() },
             stakes: &self.stakes,
             confidence: self.confidence,
             context: Some(&self.context),
@@ -85,13 +87,18 @@ impl PlannedAction {
         }
     }
 
+    fn recorded_category(&self) -> &str {
+        let said = self.context.get("category").and_then(Value::as_str).filter(|category| !category.is_empty());
+        self.category.as_deref().or(said).unwrap_or(CATEGORY)
+    }
+
     /// Returns the arguments of the record.
     fn record(&self) -> Map<String, Value> {
         let mut out = Map::new();
         let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
         put("decision", self.description.as_str().into());
         put("confidence", self.confidence.unwrap_or(CONFIDENCE).into());
-        put("category", self.category.as_deref().unwrap_or(CATEGORY).into());
+        put("category", self.recorded_category().into());
         put("stakes", self.stakes.as_str().into());
         if !self.reasons.is_empty() {
             put("reasons", self.reasons.clone().into());
@@ -146,15 +153,25 @@ pub fn pre_action(
     let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
     let mut out = answer(verdict, &relevant, &calibration, &patterns);
     if let Some(decision) = decision.filter(|_| verdict.allowed) {
-        match store.log(call, decision, None) {
-            Ok(logged) => {
+        match store.record(call, decision, None, Some(&action.context)) {
+            Ok(RecordOutcome::Logged(logged)) => {
                 out["decisionId"] = logged.id.into();
                 checked.note_start(store, call.now);
+                // What was said of the action is not said again of its record.
+                let known = |finding: &GuardrailFinding| {
+                    verdict.violations.iter().chain(&verdict.warnings).any(|known| known.id == finding.id)
+                };
+                let warnings = guardrail_warnings(&logged.verdict, |finding| !known(finding));
+                if !warnings.is_empty() {
+                    out["guardrail_warnings"] = Value::Array(warnings);
+                }
             }
             // Guardrails of the record speak of the action, too.
-            Err(error) if error.code() == ErrorCode::PolicyViolation => {
+            Ok(RecordOutcome::Refused(findings)) => {
                 out["allowed"] = false.into();
-                out["blockReasons"] = json!([error.message()]);
+                let known = verdict.violations.iter().chain(&verdict.warnings);
+                out["guardrailResults"] = findings.iter().chain(known).map(GuardrailFinding::to_json).collect();
+                out["blockReasons"] = findings.iter().map(|finding| finding.message.as_str()).collect();
             }
             Err(error) => {
                 found.warnings.push(Warning::new("record_failed", error.message().to_owned(), "/action"));

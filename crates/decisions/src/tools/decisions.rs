@@ -35,7 +35,7 @@ pub fn log_decision(
         out["deliberation_auto"] = true.into();
         out["deliberation_inputs_count"] = logged.collected.into();
     }
-    let warnings = guardrail_warnings(&logged.verdict);
+    let warnings = guardrail_warnings(&logged.verdict, |_| true);
     if !warnings.is_empty() {
         out["guardrail_warnings"] = Value::Array(warnings);
     }
@@ -96,6 +96,14 @@ fn candidate_ids(store: &DecisionStore, id: &str) -> Vec<String> {
     store.records.ids_starting(id).take(MAX_CANDIDATES).map(str::to_owned).collect()
 }
 
+/// Returns the only id that begins so, as [`get_decision`] takes it and queues show it; what was given where there is none.
+fn only_id(store: &DecisionStore, id: String) -> String {
+    match candidate_ids(store, &id).as_slice() {
+        [only] => only.clone(),
+        _ => id,
+    }
+}
+
 /// Changes the fields that are given; how sure the agent was cannot be changed once the outcome is known.
 pub fn update_decision(
     store: &mut DecisionStore,
@@ -112,6 +120,7 @@ pub fn update_decision(
     if !["decision", "confidence", "context", "tags", "pattern", "reasons", "bridge"].into_iter().any(given) {
         return Ok(json!({ "error": "No fields to update" }));
     }
+    let id = only_id(store, id);
     let Some(mut decision) = store.records.get(&id).cloned() else {
         return Ok(json!({ "success": false, "error": format!("Decision {id} not found") }));
     };
@@ -176,7 +185,7 @@ pub fn review_outcome(
 ) -> Result<Value> {
     let say = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     let (id, outcome) = (say("id").unwrap_or_default(), say("outcome").unwrap_or_default());
-    let now = timestamps::iso(call.now);
+    let (id, now) = (only_id(store, id), timestamps::iso(call.now));
     let Some(mut decision) = store.records.get(&id).cloned() else {
         let error = format!("Decision not found: {id}");
         let status = "not_found";

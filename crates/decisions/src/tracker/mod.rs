@@ -4,11 +4,14 @@ mod snapshot;
 
 use crate::host::CallerContext;
 use crate::record::{Deliberation, DeliberationInput, DeliberationStep, RelatedDecision};
+use crate::store::DecisionLimits;
 use crate::terms::truncate_masked;
 use crate::timestamps;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::numbers::fixed;
+use contextweaver_text::redact::mask_secrets;
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// Milliseconds for which an input counts: five minutes.
 const INPUT_MS: i64 = 300_000;
@@ -230,10 +233,20 @@ impl DeliberationTracker {
         }
     }
 
-    /// Returns what a decision would take: what it says itself, and what was collected under its keys.
-    pub fn peek(&self, scope: &TrackerScope<'_>, explicit: Option<Deliberation>, now: i64) -> CollectedInputs {
+    /// Returns what a decision would take: what it says itself, and what was collected under its keys. Of what was
+    /// collected, the newest inputs and the nearest decisions that a record may have are taken.
+    pub fn peek(
+        &self,
+        scope: &TrackerScope<'_>,
+        explicit: Option<Deliberation>,
+        now: i64,
+        limits: DecisionLimits,
+    ) -> CollectedInputs {
+        let said = explicit.as_ref().map_or(0, |said| said.inputs.len().max(said.steps.len()));
         let mut taken = CollectedInputs { deliberation: explicit, ..CollectedInputs::default() };
-        for group in self.groups(scope, now) {
+        let mut groups = self.groups(scope, now);
+        keep_newest(&mut groups, limits.steps.saturating_sub(said));
+        for group in groups {
             taken.collected += group.len();
             for found in group.iter().flat_map(|tracked| &tracked.related) {
                 match taken.related.iter_mut().find(|known| known.id == found.id) {
@@ -242,9 +255,13 @@ impl DeliberationTracker {
                     Some(_) => {}
                 }
             }
-            taken.deliberation = Some(attach(taken.deliberation.take(), &group));
+            taken.deliberation = Some(attach(taken.deliberation.take(), &group, limits.text_bytes));
         }
         sort_by(&mut taken.related, |a, b| a.distance.total_cmp(&b.distance));
+        taken.related.truncate(limits.steps);
+        for related in &mut taken.related {
+            related.summary = within(&related.summary, limits.text_bytes);
+        }
         taken
     }
 
@@ -294,19 +311,43 @@ fn stats_text(decisions: usize, types: usize, diversity: Option<f64>) -> String 
     text
 }
 
+/// Removes the oldest inputs, of all groups together, until at most so many are left.
+fn keep_newest(groups: &mut Vec<Vec<&TrackedInput>>, most: usize) {
+    let mut excess = groups.iter().map(Vec::len).sum::<usize>().saturating_sub(most);
+    while excess > 0 {
+        let Some(oldest) = groups.iter_mut().min_by_key(|group| group.first().map_or(i64::MAX, |first| first.at))
+        else {
+            return;
+        };
+        oldest.remove(0);
+        excess -= 1;
+    }
+    groups.retain(|group| !group.is_empty());
+}
+
+/// Returns the beginning of a text. What is cut is masked before: half of a credential is not recognised as one later.
+fn within(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let masked = mask_secrets(text);
+    masked[..floor_char_boundary(&masked, bytes)].to_owned()
+}
+
 /// Puts inputs into a deliberation, after what is there: each with the step that rests on it.
-fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput]) -> Deliberation {
+fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput], text_bytes: usize) -> Deliberation {
     let is_first = deliberation.is_none();
     let mut deliberation = deliberation.unwrap_or_default();
     let mut number = deliberation.steps.iter().map(|step| step.step).max().unwrap_or_default();
     for tracked in group {
         let (_, source, kind) = tracked.kind.names();
         let timestamp = Some(timestamps::iso(tracked.at));
-        let id = add_input(&mut deliberation, tracked, source, timestamp.clone());
+        let text = within(&tracked.text, text_bytes);
+        let id = add_input(&mut deliberation, (&tracked.id, &text), source, timestamp.clone());
         number = number.saturating_add(1);
         deliberation.steps.push(DeliberationStep {
             step: number,
-            thought: tracked.text.clone(),
+            thought: text,
             inputs_used: vec![id],
             timestamp,
             kind: Some(kind.to_owned()),
@@ -322,23 +363,23 @@ fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput]) -> Delibe
 /// Adds an input under an id of its own; one that the deliberation has already is left as it is.
 fn add_input(
     deliberation: &mut Deliberation,
-    tracked: &TrackedInput,
+    (own, text): (&str, &str),
     source: &str,
     timestamp: Option<String>,
 ) -> String {
     let find = |id: &str| deliberation.inputs.iter().find(|input| input.id == id);
-    let mut id = tracked.id.clone();
+    let mut id = own.to_owned();
     let mut next = 2_u32;
     while let Some(known) = find(&id) {
-        if known.text == tracked.text {
+        if known.text == text {
             return id;
         }
-        id = format!("{}-{next}", tracked.id);
+        id = format!("{own}-{next}");
         next += 1;
     }
     let input = DeliberationInput {
         id: id.clone(),
-        text: tracked.text.clone(),
+        text: text.to_owned(),
         source: Some(source.to_owned()),
         timestamp,
         unknown: JsonMap::new(),

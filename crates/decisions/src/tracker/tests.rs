@@ -9,7 +9,7 @@ fn call<'a>(agent: &'a str, trace: Option<&'a str>, now: i64, answers: &'a HostA
 }
 
 fn texts(tracker: &DeliberationTracker, call: &CallerContext<'_>, decision: Option<&str>) -> Vec<String> {
-    let taken = tracker.peek(&TrackerScope::of(call, decision), None, call.now);
+    let taken = tracker.peek(&TrackerScope::of(call, decision), None, call.now, DecisionLimits::default());
     taken.deliberation.unwrap_or_default().inputs.into_iter().map(|input| input.text).collect()
 }
 
@@ -87,7 +87,7 @@ fn ids_of_the_caller_are_kept_apart() {
         "steps": [{ "step": 7, "thought": "t" }]
     });
     let explicit = Deliberation::from_value(explicit, "").unwrap();
-    let taken = tracker.peek(&TrackerScope::of(&call, None), Some(explicit), NOW);
+    let taken = tracker.peek(&TrackerScope::of(&call, None), Some(explicit), NOW, DecisionLimits::default());
     let deliberation = taken.deliberation.unwrap();
     let ids: Vec<&str> = deliberation.inputs.iter().map(|input| input.id.as_str()).collect();
     assert_eq!(ids, ["r-00000001", "r-00000002", "r-00000002-2"]);
