@@ -73,7 +73,8 @@ impl Scanner<'_> {
         let start = run_back(self.text, domain, DOTTED, MAX_PART);
         let before = start.checked_sub(1).and_then(|at| byte(self.text, at));
         // `curl` puts `#HttpOnly_` before some.
-        if !part(self.text, start, domain).contains('.') || !matches!(before, None | Some(b'\n' | b'#')) {
+        let host = part(self.text, start, domain);
+        if !(host.contains('.') || host == "localhost") || !matches!(before, None | Some(b'\n' | b'#')) {
             return None;
         }
         let field = |from: usize| {
@@ -93,7 +94,8 @@ impl Scanner<'_> {
         if dated && known && end >= start + 8 { self.found(start, end, floor) } else { None }
     }
 
-    /// Finds the password in `user/password@database`, which starts at an offset or behind options.
+    /// Finds the password in `user/password@database`, which starts at an offset or behind options. Without a database only
+    /// one with digits is told from a path.
     pub(super) fn login_at(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let mut at = skip_space(self.text, at);
         for _ in 0..4 {
@@ -108,11 +110,15 @@ impl Scanner<'_> {
             return None;
         }
         let tail = rest(self.text, slash + 1);
-        let length = tail.bytes().take(64).position(|b| b == b'@' || b.is_ascii_whitespace())?;
+        let length =
+            tail.bytes().take(64).position(|b| matches!(b, b'@' | b'"' | b'\'' | b'`') || b.is_ascii_whitespace());
+        let length = length.or_else(|| (tail.len() < 64).then_some(tail.len()))?;
         tick(length);
-        let secret = tail.as_bytes().get(length) == Some(&b'@')
+        let value = part(tail, 0, length);
+        let bare = value.bytes().any(|b| b.is_ascii_digit()) && !value.contains(['/', '.']);
+        let secret = (tail.as_bytes().get(length) == Some(&b'@') || bare)
             && length >= 4
-            && is_secret(KeyKind::Password, part(tail, 0, length), true);
+            && is_secret(KeyKind::Password, value, true);
         if secret { self.found(slash + 1, slash + 1 + length, floor) } else { None }
     }
 

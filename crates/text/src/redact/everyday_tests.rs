@@ -27,6 +27,11 @@ const MASKED: &[&str] = &[
     "sqlplus -S bob/$P@orcl", "db.example.com:5432:shop:bob:$P\n", "*:*:*:bob:$P\n", "localhost:5432:*:bob:$P",
     "bob:$apr1$a1b2c3d4$$K\n", "bob:$2y$10$$K\n", "bob:{SHA}$K=\n", "root:$6$a1b2c3d4$$K:19000:0:99999:7:::\n",
     "# Netscape HTTP Cookie File\n.example.com\tTRUE\t/\tTRUE\t1767225600\tsessionid\t$K\n", "#HttpOnly_example.com\tFALSE\t/\tTRUE\t1767225600\tauth_token\t$K\n",
+    "<wsse:Password Type=\"http://x/y#PasswordText\">$P</wsse:Password>", "<password encrypted=\"false\">$P</password>",
+    "<password><![CDATA[a]b$P]]></password>", "<w:token>$K</w:token>", "<td id=\"password\">$P</td>", "localhost\tFALSE\t/\tFALSE\t1700000000\tsessionid\t$K",
+    "curl -ubob:$P https://h", "curl --user=bob:$P https://h", "curl -s -u bob:$P https://h", "sqlplus -s scott/$P", "sqlplus 'scott/$P'",
+    "CREATE USER 'u'@'h' IDENTIFIED WITH mysql_native_password BY '$P';", "SET PASSWORD FOR u = PASSWORD('$P');",
+    "machine h\nlogin u\npassword $P\n", "errors.put(\"password\", \"$P\")",
     // Protocols.
     "Authorization: AWS4-HMAC-SHA256 Credential=x/20260101/eu-west-1/s3/aws4_request, SignedHeaders=host, Signature=$K$K\n",
     "C: AUTH PLAIN AGJvYgBUcjB1YjRkb3JYeXo5\n", "a1 AUTHENTICATE PLAIN AGJvYgBUcjB1YjRkb3JYeXo5\n", "S: 334 UGFzc3dvcmQ6\nC: VHIwdWI0ZG9yWHl6OQ==\n",
@@ -51,6 +56,10 @@ const KEPT: &[&str] = &[
     "250-AUTH PLAIN LOGIN CRAM-MD5", "AUTH PLAIN is simple", "334 UGFzc3dvcmQ6", "Unseal Key Shares: 5", "Unseal Progress 2/3", "TRUE\tFALSE\t1\n", "a.b\tTRUE\t/\tTRUE\t1\tlang\ten-US-12345\n",
     "psktool: 12345678", "price: $1$ and $2$", "echo \"a:$6 b\"", "map: {SHA}", "AWS4-HMAC-SHA256 is the scheme", "the client-key-data field",
     "jdbc:oracle:thin:@//h:1521/x", "docs/secret/practice", "\"required\": [\"password\", \"token\"]", "\"password\": [\"This field is required.\"]", "| password | required |\n", "name | password\nof the | table",
+    "Users login with password authentication", "Fix the login form password validation", "The login page password strength, again",
+    "<h2 id=\"password\">Passwords</h2>", "<h3 id=\"access-token\">AccessTokens</h3>", "<a name=\"authentication-token\">Overview</a>", "<td id=\"pass\">Passed</td>",
+    "errors.put(\"password\", \"must be at least 8 characters\")", "labels.set(\"password\", \"Enter your password\")", "<label for=\"password\">Password1</label>",
+    "if a < b && token > c1234567 </x", "p = getPassword(\"prompt\")", "sqlplus / as sysdba", "sqlplus @scripts/run1.sql", "curl --user-agent=a:b1234567 h",
     "\\newpass: done", "C:\\temp\\pass: no1", "password | see below", "Token  Meaning\n--  --\n", "use (password, token) = f(x)\nlet a = (b1234567, c)",
 ];
 

@@ -442,8 +442,8 @@ pub(super) enum Word {
     Attached(u8),
     /// The password of a `.netrc` file, or of a statement of a database.
     Netrc,
-    /// The password of a user of a database.
-    Identified,
+    /// The password of a user of a database, so many bytes behind.
+    Identified(usize),
     /// The value of a name, in a sentence.
     Is,
     /// A name and a value with white space between.
@@ -470,7 +470,7 @@ pub(super) enum Word {
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 65] = [
+pub(super) const WORDS: [(&str, Word); 66] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
@@ -482,7 +482,7 @@ pub(super) const WORDS: [(&str, Word); 65] = [
     ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')),
     ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
     ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
-    ("password", Word::Netrc), ("identified by ", Word::Identified), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
+    ("password", Word::Netrc), ("identified by ", Word::Identified(14)), ("identified with ", Word::Identified(16)), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
     ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("aws configure set ", Word::Pair),
     ("set(", Word::Call), ("put(", Word::Call), ("setheader(", Word::Call),
     ("setproperty(", Word::Call), ("define(", Word::Call), ("setenv(", Word::Call), ("append(", Word::Call),

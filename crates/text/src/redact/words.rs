@@ -9,6 +9,7 @@ use super::keys::is_generated;
 use super::keys::{KeyKind, MAX_KEY, is_placeholder, is_secret, key_kind};
 use super::rules::{WORDS, Word};
 use super::scanner::Scanner;
+use crate::unicode::floor_char_boundary;
 
 impl<'a> Scanner<'a> {
     /// Finds what a word announces, other than blocks and schemes.
@@ -16,7 +17,7 @@ impl<'a> Scanner<'a> {
         match word {
             Word::Netrc => self.netrc_at(at, floor),
             Word::Is => self.sentence_at(at, floor),
-            Word::Identified => self.identified_at(at, floor),
+            Word::Identified(length) => self.identified_at(at + length, floor),
             Word::Pair => self.pair_behind(at, floor),
             Word::Call => self.call_at(at, floor),
             Word::Login(length) => self.login_at(at + length, floor),
@@ -45,6 +46,9 @@ impl<'a> Scanner<'a> {
 
     /// Finds the password in `machine h login u password x`.
     fn netrc_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        if byte(self.text, at + "password".len()) == Some(b'(') {
+            return self.hashed_at(at, floor);
+        }
         let start = skip_space(self.text, at + "password".len());
         let user_end = skip_space_back(self.text, floor, at);
         if start == at + "password".len() || user_end == at {
@@ -58,8 +62,38 @@ impl<'a> Scanner<'a> {
         let login = part(self.text, floor, name_end).ends_with("login") && user < user_end;
         let tail = rest(self.text, start);
         let end = start + tail.find(|c| is_space(c) || matches!(c, '"' | '\'' | '\\')).unwrap_or(tail.len());
-        (login && is_secret(KeyKind::Password, part(self.text, start, end), false) && !self.is_mask(start, end))
-            .then_some((start, end))
+        let value = part(self.text, start, end);
+        // "login with password authentication" is prose.
+        let word = value.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'.' | b','));
+        (login
+            && (!word || self.names_machine(name_end))
+            && is_secret(KeyKind::Password, value, false)
+            && !self.is_mask(start, end))
+        .then_some((start, end))
+    }
+
+    /// Reports whether the entry of a `.netrc` file begins shortly before an offset.
+    fn names_machine(&self, end: usize) -> bool {
+        let head = &self.text.as_bytes()[end.saturating_sub(128)..end];
+        tick(head.len());
+        head.windows(8).any(|word| word == b"machine ")
+    }
+
+    /// Finds the password in `= PASSWORD('x')` of MySQL.
+    fn hashed_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let (open, slashes, quote) = self.open_quote(at + "password(".len())?;
+        let before = skip_space_back(self.text, floor, at);
+        let assigned = before > floor && byte(self.text, before - 1) == Some(b'=');
+        let end = self.quoted_end(open, slashes, quote, false)?;
+        let value = part(self.text, open, end);
+        let shouted = part(self.text, at, at + "password".len()) == "PASSWORD";
+        let told = shouted || value.bytes().any(|b| b.is_ascii_digit());
+        (assigned
+            && told
+            && !value.contains(' ')
+            && is_secret(KeyKind::Password, value, true)
+            && !self.is_mask(open, end))
+        .then_some((open, end))
     }
 
     /// Finds the password in `WITH PASSWORD 'x'` of databases, or a quoted one in prose.
@@ -67,14 +101,20 @@ impl<'a> Scanner<'a> {
         let end = self.quoted_end(quote.0, quote.1, quote.2, false)?;
         let value = part(self.text, quote.0, end);
         let ends = |word: &str| at.checked_sub(word.len()).is_some_and(|at| starts_ignoring_case(self.text, at, word));
-        let told = ends("with ") || value.bytes().any(|b| b.is_ascii_digit()) && !value.contains(' ');
+        let told =
+            ends("with ") || ends("encrypted ") || value.bytes().any(|b| b.is_ascii_digit()) && !value.contains(' ');
         (told && quote.0 >= floor && is_secret(KeyKind::Password, value, true) && !self.is_mask(quote.0, end))
             .then_some((quote.0, end))
     }
 
-    /// Finds the password in `IDENTIFIED BY 'x'`.
+    /// Finds the password in `IDENTIFIED BY 'x'`, and in `IDENTIFIED WITH plugin BY 'x'`, from where the words end.
     fn identified_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
-        let start = skip_space(self.text, at + "identified by ".len());
+        let mut start = skip_space(self.text, at);
+        let plugin = run(self.text, start, DOTTED, 64);
+        let by = skip_space(self.text, plugin);
+        if plugin > start && by > plugin && starts_ignoring_case(self.text, by, "by ") {
+            start = skip_space(self.text, by + "by ".len());
+        }
         let (open, slashes, quote) = self.open_quote(start)?;
         let end = self.quoted_end(open, slashes, quote, false)?;
         let secret = is_secret(KeyKind::Password, part(self.text, open, end), true);
@@ -136,6 +176,10 @@ impl<'a> Scanner<'a> {
         let (from, to) = self.value_at(start, false)?;
         let from = skip_scheme(self.text, from);
         let value = part(self.text, from, to);
+        // `errors.put("password", "must have 8 characters")`
+        if value.bytes().filter(|&b| b == b' ').count() > 1 && !is_generated(value) {
+            return None;
+        }
         (from >= floor && is_secret(kind, value, true) && !self.is_mask(from, to)).then_some((from, to))
     }
 
@@ -162,11 +206,13 @@ impl<'a> Scanner<'a> {
         let attached = command == Some(Word::Attached(letter)) && dashes == 1;
         let named = kind.is_some() || attached || dashes == 1 && command == Some(Word::Option(letter));
         let spaced = skip_space(self.text, name_end);
+        if userinfo && command == Some(Word::User) {
+            let assigned = dashes == 2 && byte(self.text, name_end) == Some(b'=');
+            let glued = dashes == 1 || assigned || spaced > name_end;
+            return if glued { self.user_password(spaced + usize::from(assigned)) } else { None };
+        }
         if spaced == name_end && !attached {
             return None;
-        }
-        if userinfo && command == Some(Word::User) {
-            return self.user_password(spaced);
         }
         if matches!(name, "b" | "cookie") && command == Some(Word::User) {
             self.cookies_behind(spaced);
@@ -232,34 +278,46 @@ impl<'a> Scanner<'a> {
 
     /// Finds the text of an XML element of which the opening tag ends at an offset.
     pub(super) fn element_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
-        let quoted = byte(self.text, at.checked_sub(1)?) == Some(b'"');
-        let name_end = at - usize::from(quoted);
-        let name_start = run_back(self.text, name_end, DOTTED, MAX_KEY);
-        let before = part(self.text, 0, name_start);
-        let named = quoted && ["name=\"", "key=\"", "id=\""].iter().any(|sign| before.ends_with(sign));
-        if name_start == name_end || !(named || !quoted && before.ends_with(['<', ':'])) {
-            return None;
-        }
-        let name = part(self.text, name_start, name_end);
-        let kind = if matches!(name, "string" | "value" | "Value") {
-            self.element_before(name_start)
-        } else {
-            key_kind(name)
+        let open = self.tag_open(at)?;
+        let tag = part(self.text, open, at);
+        let name = tag.split([' ', '\t', '\r', '\n']).next().unwrap_or_default();
+        let name_start = open + name.rfind(':').map_or(0, |colon| colon + 1);
+        let name = part(self.text, name_start, open + name.len());
+        let attribute = tag.strip_suffix('"').map(|tag| tag.split_at(run_back(tag, tag.len(), DOTTED, MAX_KEY)));
+        let named =
+            attribute.filter(|(before, _)| ["name=\"", "key=\"", "id=\""].iter().any(|sign| before.ends_with(sign)));
+        let kind = match named {
+            Some((_, attribute)) => key_kind(attribute),
+            None if matches!(name, "string" | "value" | "Value") => self.element_before(name_start),
+            None => key_kind(name),
         }?;
         let start = skip_space(self.text, at + 1);
         let data = rest(self.text, start).strip_prefix("<![CDATA[");
         let start = data.map_or(start, |data| self.text.len() - data.len());
-        let (stop, close) = if data.is_some() { (b']', "]]>") } else { (b'<', "</") };
         let tail = rest(self.text, start);
-        let length = tail.bytes().take(if data.is_some() { 512 } else { 4096 }).position(|b| b == stop)?;
-        tick(length);
+        let (close, most) = if data.is_some() { ("]]>", 512) } else { ("<", 4096) };
+        let most = floor_char_boundary(tail, most);
+        let found = part(tail, 0, most).find(close);
+        tick(found.unwrap_or(most));
+        let length = found?;
         let value = part(tail, 0, length).trim_end();
         let end = start + value.len();
-        let closed = rest(tail, length).starts_with(close);
-        // Texts of user interfaces have names such as `password` as well.
-        let prose = value.contains(' ') && !is_generated(value);
+        let closed = data.is_some() || rest(tail, length).starts_with("</");
+        // Texts of user interfaces have names such as `password` as well, and headings have anchors.
+        let anchor = named.is_some_and(|(before, _)| before.ends_with("id=\"") || name == "a");
+        let prose = value.contains(' ') && !is_generated(value) || anchor && !value.bytes().any(|b| b.is_ascii_digit());
         (closed && !prose && start >= floor && is_secret(kind, value, true) && !self.is_mask(start, end))
             .then_some((start, end))
+    }
+
+    /// Returns where the opening tag begins, behind its `<`, of which the `>` is at an offset. It is short.
+    fn tag_open(&self, at: usize) -> Option<usize> {
+        let head = &self.text.as_bytes()[at.saturating_sub(256)..at];
+        let length = head.iter().rev().position(|b| matches!(b, b'<' | b'>'));
+        tick(length.unwrap_or(head.len()));
+        let open = at - length?;
+        let begins = byte(self.text, open).is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        (begins && byte(self.text, open - 1) == Some(b'<')).then_some(open)
     }
 
     /// Returns what the element before another one names, as in `<key>token</key> <string>`.
