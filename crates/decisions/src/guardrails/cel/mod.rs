@@ -172,7 +172,7 @@ mod tests {
             "true || action.stakes < 5",
             "!(false && action.context.missing)",
             "action.stakes != 1 && action.context.list != 'x'",
-            "1e3 == 1000.0 && .5 == 0.5 && 0x1F == 31",
+            "1e3 == 1000.0 && .5 == 0.5 && 0x1F == 31 && 0xe-1 == 13",
             "'a\\'\\n\\u00e9' == \"a'\\né\"",
             "[true, false].exists(x, x) // why\n && true",
             "[1, 0].exists(x, 1 / x == 1)",

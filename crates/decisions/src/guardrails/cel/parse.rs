@@ -333,15 +333,16 @@ impl<'s> ExpressionParser<'s> {
     fn number(&mut self) -> ParseResult {
         let start = self.at;
         let bytes = self.rest().as_bytes();
+        let is_hex = bytes.starts_with(b"0x");
         let is_part = |at: usize| match bytes[at] {
-            b'+' | b'-' => at > 0 && matches!(bytes[at - 1], b'e' | b'E'),
+            b'+' | b'-' => at > 0 && !is_hex && matches!(bytes[at - 1], b'e' | b'E'),
             b'.' => !bytes[..at].contains(&b'.'),
             byte => byte.is_ascii_alphanumeric(),
         };
         let end = (0..bytes.len()).find(|at| !is_part(*at)).unwrap_or(bytes.len());
         let text = &self.rest()[..end];
         let whole = text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |hex| i64::from_str_radix(hex, 16).ok());
-        let is_float = text.contains(['.', 'e', 'E']) && !text.starts_with("0x");
+        let is_float = text.contains(['.', 'e', 'E']) && !is_hex;
         let value = match whole {
             Some(whole) => Some(Value::from(whole)),
             None if is_float => parse_float(text).filter(|float| float.is_finite()).map(Value::from),

@@ -157,6 +157,17 @@ fn description(item: &SelectableItem, options: &LintOptions, found: &mut ToolFin
 const DESTRUCTIVE_WORDS: &[&str] =
     &["delete", "destroy", "drop", "erase", "kill", "purge", "remove", "truncate", "wipe"];
 
+/// Returns the first word of `delete_user`, `deleteUser` and `DeleteUser`.
+fn first_word(name: &str) -> &str {
+    let mut before = ' ';
+    let ends = |ch: char| {
+        let humps = before.is_lowercase() && ch.is_uppercase();
+        before = ch;
+        humps || matches!(ch, '_' | '-' | ' ')
+    };
+    name.split(ends).next().unwrap_or_default()
+}
+
 /// Finds contradictions in what a tool says about its effects.
 fn safety(item: &SelectableItem, found: &mut ToolFindings) {
     let hint = |name: &str| item.metadata.get(name);
@@ -167,9 +178,8 @@ fn safety(item: &SelectableItem, found: &mut ToolFindings) {
         inventory.as_ref().ok().and_then(|found| found.as_ref()?.get("side_effects")?.as_str()).unwrap_or("");
     let reads = tag("read-only") || is_true("readOnlyHint") || matches!(declared, "none" | "read");
     let destroys = tag("destructive") || is_true("destructiveHint") || declared == "destructive";
-    let name = item.name.to_lowercase();
-    let last = name.rsplit(['.', '/']).next().unwrap_or("");
-    let verb = DESTRUCTIVE_WORDS.iter().find(|word| last.split(['_', '-', ' ']).next() == Some(**word));
+    let last = item.name.rsplit(['.', '/']).next().unwrap_or("");
+    let verb = DESTRUCTIVE_WORDS.iter().find(|word| first_word(last).eq_ignore_ascii_case(word));
     for (holds, path, evidence) in [
         (reads && destroys, "/tags", "read-only and destructive"),
         (reads && item.side_effects, "/side_effects", "read-only with side effects"),
