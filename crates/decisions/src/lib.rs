@@ -84,9 +84,9 @@ pub use host::{CallerContext, HostAnswers, HostRequest};
 pub use log::LoggedDecision;
 pub use ready::{DueAction, DueFilter, ReadyQueue};
 pub use reason_stats::{ReasonStats, reason_stats};
-pub use record::{Bridge, Decision, DecisionReason, Deliberation};
+pub use record::{Bridge, Decision, DecisionLimits, DecisionReason, Deliberation};
 pub use search::{
     BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, RetrievalMode, SearchOptions, SearchResults,
 };
 pub use snapshot::{ImportConflict, ImportMode, ImportOptions, ImportReport, RejectedRecord, StoreSnapshot};
-pub use store::{ChangeEvent, ChangeKind, DecisionLimits, DecisionStore, DecisionStoreOptions};
+pub use store::{ChangeEvent, ChangeKind, DecisionStore, DecisionStoreOptions};

@@ -2,11 +2,13 @@
 
 pub mod compaction;
 pub mod decode;
+mod limits;
 pub mod quality;
 mod table;
 pub mod validate;
 
 pub use compaction::CompactionLevel;
+pub use limits::DecisionLimits;
 pub use quality::{RecordQuality, record_quality};
 pub use table::DecisionTable;
 

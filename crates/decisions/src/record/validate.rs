@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::record::Decision;
+use crate::record::DecisionLimits;
 use crate::record::decode::{respell, text};
-use crate::store::{DecisionLimits, DecisionStoreOptions};
+use crate::store::DecisionStoreOptions;
 use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};

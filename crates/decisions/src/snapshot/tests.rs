@@ -1,6 +1,7 @@
 use super::*;
 use crate::host::{CallerContext, HostAnswers};
-use crate::store::{DecisionLimits, DecisionStoreOptions};
+use crate::record::DecisionLimits;
+use crate::store::DecisionStoreOptions;
 use crate::tools::{get_decision, log_decision, record_thought, review_outcome, update_decision};
 use contextweaver_base::ErrorCode;
 

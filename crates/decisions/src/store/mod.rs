@@ -4,7 +4,7 @@ mod change_log;
 mod options;
 
 pub use change_log::{ChangeEvent, ChangeKind, ChangeLog, ChangeNumbers};
-pub use options::{DecisionLimits, DecisionStoreOptions};
+pub use options::DecisionStoreOptions;
 
 use crate::graph::DecisionGraph;
 use crate::guardrails::AddedGuardrails;

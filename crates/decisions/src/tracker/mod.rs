@@ -3,8 +3,7 @@
 mod snapshot;
 
 use crate::host::CallerContext;
-use crate::record::{Deliberation, DeliberationInput, DeliberationStep, RelatedDecision};
-use crate::store::DecisionLimits;
+use crate::record::{DecisionLimits, Deliberation, DeliberationInput, DeliberationStep, RelatedDecision};
 use crate::terms::truncate_masked;
 use crate::timestamps;
 use contextweaver_base::order::{SortedMap, sort_by};

@@ -185,11 +185,7 @@ fn faults() -> Vec<(Value, &'static str, &'static str)> {
             "safety-contradiction",
             "/name",
         ),
-        (
-            tool(&json!({ "metadata": { "readOnlyHint": true }, "name": "files.deleteAll" })),
-            "safety-contradiction",
-            "/name",
-        ),
+        (tool(&json!({ "metadata": { "readOnlyHint": true }, "name": "deleteAll" })), "safety-contradiction", "/name"),
         (tool(&json!({ "metadata": { "readOnlyHint": "yes" } })), "hint-malformed", "/metadata/readOnlyHint"),
         (
             tool(&json!({ "metadata": { "_contextweaver": { "inventory": 5 } } })),

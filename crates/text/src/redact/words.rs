@@ -79,7 +79,7 @@ impl<'a> Scanner<'a> {
         head.windows(8).any(|word| word == b"machine ")
     }
 
-    /// Finds the password in `= PASSWORD('x')` of MySQL.
+    /// Finds the password in `= PASSWORD('x')` of a statement.
     fn hashed_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let (open, slashes, quote) = self.open_quote(at + "password(".len())?;
         let before = skip_space_back(self.text, floor, at);
