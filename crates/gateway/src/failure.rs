@@ -47,6 +47,9 @@ impl GatewayErrorCode {
     }
 }
 
+/// A value, or what a model is told in place of a result.
+pub(crate) type Checked<T> = std::result::Result<T, GatewayError>;
+
 /// The record of a call without a result, as a model gets it.
 ///
 /// ```

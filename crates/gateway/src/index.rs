@@ -6,10 +6,8 @@ use contextweaver_model::SelectableItem;
 use contextweaver_routing::cards::{CardOptions, ChoiceCard, make_choice_cards};
 use contextweaver_routing::{CardStyle, Catalog, Router, RouterOptions};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::visible;
 
 use crate::front::ToolPlace;
-use crate::runtime::Gateway;
 
 /// Tokens to which a description is shortened, and above which a tool has no card.
 const CARD: CardOptions = CardOptions {
@@ -29,7 +27,7 @@ pub(crate) struct ToolIndex {
 
 impl ToolIndex {
     /// Makes an index; of names that are the same each gets one of its own.
-    fn of(items: Vec<(SelectableItem, ToolPlace)>) -> Self {
+    pub fn of(items: Vec<(SelectableItem, ToolPlace)>) -> Self {
         let names: Vec<String> = items.iter().map(|(item, _)| item.id.clone()).collect();
         let (mut catalog, mut places) = (Catalog::new(), SortedMap::new());
         for ((mut item, place), name) in items.into_iter().zip(resolve_collisions(&names)) {
@@ -55,32 +53,6 @@ impl ToolIndex {
     /// Returns the names with their tools, by name.
     pub fn names(&self) -> impl Iterator<Item = (&str, ToolPlace)> {
         self.places.iter().map(|(name, place)| (name.as_str(), *place))
-    }
-}
-
-impl Gateway {
-    /// Returns the tools to be searched, which are put together when they are first asked for.
-    pub(crate) fn index(&mut self) -> &mut ToolIndex {
-        let index = self.index.take().unwrap_or_else(|| self.build_index());
-        self.index.insert(index)
-    }
-
-    fn build_index(&self) -> ToolIndex {
-        let items = self.usable().into_iter().filter_map(|place| Some((self.searched(place)?, place)));
-        ToolIndex::of(items.collect())
-    }
-
-    /// A tool as it is searched: by the words that clients see.
-    fn searched(&self, place: ToolPlace) -> Option<SelectableItem> {
-        let (server, tool) = self.tool(place)?;
-        let description = visible(tool.description()).into_owned();
-        let mut item =
-            SelectableItem { id: self.names.table.name(place).to_owned(), description, ..(*tool.item).clone() };
-        if let Some(said) = server.override_of(tool.name()) {
-            item.name.clone_from(said.name.as_ref().unwrap_or(&tool.item.name));
-            item.args_schema = said.shown_schema(&tool.item.args_schema);
-        }
-        Some(item)
     }
 }
 

@@ -34,14 +34,14 @@ pub use rate::{CallLimits, RateLimits, RateRuling, RateState};
 pub use repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
 pub use retry::RetryPolicy;
 pub use runtime::{
-    AcceptedTools, AppUse, CallInfo, CallKind, CallRequest, CallStep, ClientTraits, FailedCall, FinishedCall,
+    AcceptedTools, CallCounts, CallInfo, CallKind, CallRequest, CallStep, ClientTraits, FailedCall, FinishedCall,
     FinishedReply, FinishedTask, ForwardedCall, Gateway, ListedServer, MeasuredResult, NextStep, PinState, RoutedTools,
     RpcError, UnmatchedRule,
 };
 pub use schema_health::{SchemaFinding, item_findings, schema_findings};
 pub use servers::{
-    DriftedTool, ListChanges, ListingReport, MendedEntry, OverriddenTool, OverrideProblem, QuarantineReason,
+    AppUse, DriftedTool, ListChanges, ListingReport, MendedEntry, OverriddenTool, OverrideProblem, QuarantineReason,
     QuarantinedTool, ServerStatus, SkippedEntry,
 };
-pub use stats::{CallCounts, GatewayStats, LargeResult, RefusalStats, ServerStats, ToolStats};
+pub use stats::{GatewayStats, LargeResult, RefusalStats, ServerStats, ToolStats};
 pub use visibility::VisibilityProfile;

@@ -8,9 +8,9 @@ use contextweaver_routing::cards::truncate_description;
 use contextweaver_routing::router::{RouteFilters, RouteOptions};
 use contextweaver_text::tokens::Estimator;
 
-use crate::failure::{GatewayError, GatewayErrorCode, upstream_detail_within};
+use crate::failure::{Checked, GatewayError, GatewayErrorCode, upstream_detail_within};
 use crate::front::{ReducedSchema, Resolved, ToolPlace, reduced, safe_line};
-use crate::runtime::{CallContext, CallInfo, CallStep, Checked, Gateway, NextStep};
+use crate::runtime::{CallContext, CallInfo, CallStep, Gateway, NextStep};
 
 /// Tools that an answer names unless the model says otherwise.
 const TOP_K: u64 = 5;

@@ -3,8 +3,8 @@
 use contextweaver_base::limits;
 
 use super::names::{NameTable, ToolPlace};
-use crate::runtime::ToolRef;
 use crate::servers::Server;
+use crate::servers::ToolRef;
 
 /// A name that meant something else until the names changed.
 #[derive(Debug, Clone)]

@@ -8,8 +8,9 @@ use contextweaver_model::json::JsonMap;
 
 use super::names::ToolPlace;
 use super::{mark_unavailable, own, safe_line};
-use crate::runtime::{AppUse, ClientTraits, Gateway, ToolRef};
+use crate::runtime::{ClientTraits, Gateway};
 use crate::servers::ServerTool;
+use crate::servers::{AppUse, ToolRef};
 
 /// Under this key of `_meta` stands what a client's own search of tools goes by beside name and description.
 const SEARCH_HINT: &str = "anthropic/searchHint";

@@ -13,7 +13,7 @@ use super::step::{CallStep, ForwardedCall, RpcError};
 use super::validate::validate;
 use super::{ClientLimits, Gateway, passing};
 use crate::cache::cache_key;
-use crate::failure::{GatewayError, GatewayErrorCode};
+use crate::failure::{Checked, GatewayError, GatewayErrorCode};
 use crate::front::{Resolved, ToolPlace};
 use crate::policy::PolicyAction;
 use crate::repair::{ArgumentRepair, RepairedArguments, repair_arguments, repair_json_texts};
@@ -21,9 +21,6 @@ use crate::servers::Server;
 
 /// Invalid parameters, as JSON-RPC calls it.
 pub(crate) const INVALID_PARAMS: i64 = -32_602;
-
-/// What a model is told in place of a result.
-pub(crate) type Checked<T> = std::result::Result<T, GatewayError>;
 
 /// Who calls, and what the client can do.
 #[derive(Debug, Clone)]

@@ -7,15 +7,16 @@ use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 
+use super::Gateway;
 use super::info::NextStep;
 use super::open_calls::OpenCall;
 use super::request::MeasuredResult;
 use super::step::{CallStep, RpcError};
-use super::{Gateway, ToolRef};
 use crate::failure::{FailureKind, GatewayError, GatewayErrorCode, UpstreamFailure, classify, upstream_detail};
 use crate::front::FrontMode;
 use crate::repair::ArgumentRepair;
 use crate::servers::ListChanges;
+use crate::servers::ToolRef;
 
 /// The code of an error by which a server asks for addresses to be opened; its data is for the client, not for the model.
 const URL_ELICITATION: i64 = -32_042;

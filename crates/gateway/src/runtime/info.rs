@@ -2,11 +2,13 @@
 
 use serde::Serialize;
 
+use super::Gateway;
 use super::step::CallStep;
-use super::{Checked, Gateway, ToolRef};
+use crate::failure::Checked;
 use crate::failure::GatewayErrorCode;
 use crate::front::{ToolPlace, safe_line};
 use crate::servers::Server;
+use crate::servers::ToolRef;
 
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]

@@ -1,26 +1,30 @@
 //! The gateway: one object that stands between all clients and all servers.
 
 mod call;
+mod counters;
 mod finish;
 mod info;
 mod listing;
 mod open_calls;
 mod request;
 mod result_size;
+mod searched;
 mod sessions;
 mod step;
 mod unmatched;
 mod validate;
 mod view;
 
-pub(crate) use call::{CallContext, Checked};
+pub(crate) use call::CallContext;
+pub use counters::CallCounts;
+pub(crate) use counters::Counters;
 pub use finish::{FailedCall, FinishedCall, FinishedReply, FinishedTask};
 pub use info::{CallInfo, CallKind, NextStep};
 pub use listing::{AcceptedTools, ListedServer, PinState};
 pub use request::{CallRequest, MeasuredResult};
 pub(crate) use result_size::ClientLimits;
-pub(crate) use sessions::{Session, Sessions, ToolRef};
-pub use step::{AppUse, CallStep, ForwardedCall, RpcError};
+pub(crate) use sessions::{Session, Sessions};
+pub use step::{CallStep, ForwardedCall, RpcError};
 pub use unmatched::UnmatchedRule;
 
 use contextweaver_base::order::{SortedMap, WordSet};
@@ -33,8 +37,7 @@ use crate::front::{FrontMode, NameHistory, ToolList, ToolPlace};
 use crate::index::ToolIndex;
 use crate::options::{GatewayMode, GatewayOptions, unknown_server};
 use crate::policy::{PolicyAction, PolicySubject};
-use crate::servers::{Server, ServerTool};
-use crate::stats::Counters;
+use crate::servers::{Server, ServerTool, ToolRef};
 use open_calls::OpenCalls;
 
 /// A gateway between MCP clients and servers.

@@ -6,9 +6,9 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
 
 use super::ClientLimits;
-use super::sessions::ToolRef;
 use crate::front::FrontMode;
 use crate::repair::ArgumentRepair;
+use crate::servers::ToolRef;
 
 /// A call that is not done.
 #[derive(Debug, Clone)]

@@ -1,7 +1,5 @@
 //! What is known of each client.
 
-use std::rc::Rc;
-
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use serde_json::Value;
@@ -9,13 +7,7 @@ use serde_json::Value;
 use crate::cache::{CachePolicy, ResultCache};
 use crate::front::FrontMode;
 use crate::rate::RateState;
-
-/// A tool by its server's place and the name that the server has for it: it stays the same when the server lists anew.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct ToolRef {
-    pub server: usize,
-    pub name: Rc<str>,
-}
+use crate::servers::ToolRef;
 
 /// States of the names of which a client's are kept.
 const MAX_SEEN_NAMES: usize = 32;

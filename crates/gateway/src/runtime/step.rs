@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use contextweaver_model::json::JsonMap;
 
 use crate::failure::GatewayError;
+use crate::servers::AppUse;
 
 /// An error of JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,17 +21,6 @@ pub struct RpcError {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional, type = "JsonValue"))]
     pub data: Option<Value>,
-}
-
-/// What a view of a server (an MCP App) needs of the results of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum AppUse {
-    /// The tool has a view beside the model, which shows structured content.
-    View,
-    /// Only views call the tool: no model reads its results.
-    Only,
 }
 
 /// A call for a server.

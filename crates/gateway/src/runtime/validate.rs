@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use contextweaver_convert::tools::validate_args;
 use contextweaver_model::json::JsonMap;
 
-use super::call::Checked;
+use crate::failure::Checked;
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::{safe_line, without_defaults};
 

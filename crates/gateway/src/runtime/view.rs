@@ -5,12 +5,14 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
 
+use super::Gateway;
 use super::call::CallContext;
 use super::step::CallStep;
-use super::{Checked, Gateway, ToolRef};
+use crate::failure::Checked;
 use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::safe_line;
 use crate::policy::PolicySubject;
+use crate::servers::ToolRef;
 
 impl Gateway {
     /// Reads on in a stored result, where the policy of the tool that it is of allows that.

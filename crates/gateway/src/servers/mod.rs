@@ -17,7 +17,6 @@ use crate::failure::{GatewayError, GatewayErrorCode};
 use crate::front::ToolPlace;
 use crate::options::{GatewayOptions, OfferedTools, ServerOptions};
 use crate::overrides::{ToolOverride, ToolOverrides, of_server};
-use crate::runtime::ToolRef;
 
 pub(crate) use drift::{DriftRules, Pinned};
 #[cfg(test)]
@@ -26,7 +25,8 @@ pub use report::{
     DriftedTool, ListChanges, ListingReport, MendedEntry, OverriddenTool, OverrideProblem, QuarantineReason,
     QuarantinedTool, SkippedEntry,
 };
-pub(crate) use tool::ServerTool;
+pub use tool::AppUse;
+pub(crate) use tool::{ServerTool, ToolRef};
 
 contextweaver_model::string_enum! {
     /// Whether a server can be reached.

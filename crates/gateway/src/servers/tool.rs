@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use contextweaver_base::Result;
@@ -12,12 +13,29 @@ use contextweaver_routing::catalog::item_fingerprint;
 
 use super::report::QuarantineReason;
 use crate::front::shown_tool;
-use crate::runtime::AppUse;
 
 /// Under this key of `_meta` stood the address of a view in drafts of the extension; servers write both.
 const VIEW_OF_DRAFTS: &str = "ui/resourceUri";
 /// The same as a JSON pointer.
 const VIEW_OF_DRAFTS_POINTER: &str = "/ui~1resourceUri";
+
+/// A tool by its server's place and the name that the server has for it: it stays the same when the server lists anew.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ToolRef {
+    pub server: usize,
+    pub name: Rc<str>,
+}
+
+/// What a view of a server (an MCP App) needs of the results of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub enum AppUse {
+    /// The tool has a view beside the model, which shows structured content.
+    View,
+    /// Only views call the tool: no model reads its results.
+    Only,
+}
 
 /// A tool of a server.
 #[derive(Debug, Clone)]

@@ -6,20 +6,12 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::ToolIndex;
-use super::analyse::{StopWords, for_each_term, for_each_word};
-use super::rank::{RankScope, ScoredPlace, best_score};
-use contextweaver_text::numbered::Term;
+use super::analyse::{StopWords, for_each_word};
 
 /// Most files of a request that are looked at.
 const MAX_FILES: usize = 4;
 /// Words before the name of a file among which the verb is looked for.
 const VERB_WORDS: usize = 40;
-/// Part of the best score that a tool for the file has at least: a name alone makes no tool one for it.
-const LEAST_PART: f64 = 0.7;
-
-/// What the best tool for a file counts beside the best tool: it comes among the first, behind what the request is about.
-const FILE_SHARE: f64 = 0.95;
 
 /// What a file is called, the name that tools have for it last, and its extensions. Text is just a file.
 const KINDS: &[(&str, &[&str])] = &[
@@ -59,7 +51,7 @@ pub(super) struct NamedFile {
 
 impl NamedFile {
     /// What is asked for: a verb and what the file is called.
-    fn wish(&self) -> [&'static str; 2] {
+    pub fn wish(&self) -> [&'static str; 2] {
         let noun = self.kind.rsplit(' ').next().unwrap_or(self.kind);
         match (self.is_written, noun) {
             (false, _) => ["read", noun],
@@ -132,43 +124,6 @@ fn replaced(text: &str, files: &[NamedFile], by: fn(&NamedFile) -> &'static str)
     }
     out.push_str(&text[end..]);
     out
-}
-
-impl ToolIndex {
-    /// Raises the tools that write or read files to nearly the best score.
-    pub(super) fn serve_files(&mut self, candidates: &mut [ScoredPlace], files: &[NamedFile], scope: RankScope) {
-        for file in files {
-            let wish = file.wish();
-            let query = self.read_plain(&wish.join(" "));
-            let scored = self.score(&query, scope);
-            let mut parts = vec![0.0_f64; self.items.len()];
-            let best = best_score(&scored);
-            for ScoredPlace { place, score } in scored {
-                parts[place as usize] = score / best;
-            }
-            let named = wish.map(|word| self.named(word));
-            let best = best_score(candidates);
-            for candidate in candidates.iter_mut() {
-                let part = parts[candidate.place as usize];
-                if part >= LEAST_PART && named.iter().all(|named| named.binary_search(&candidate.place).is_ok()) {
-                    candidate.score = candidate.score.max(FILE_SHARE * best * part);
-                }
-            }
-            self.work += self.items.len() as u64;
-        }
-    }
-
-    /// Returns the places of the tools that have a word in their name, in order.
-    fn named(&self, word: &str) -> Vec<u32> {
-        let mut places = Vec::new();
-        for_each_term(word, &mut |term| {
-            if let Some(number) = self.terms.get(Term::Word(term)) {
-                places.extend(self.postings.entries(number).filter(|entry| entry.field() == 0).map(|entry| entry.item));
-            }
-        });
-        contextweaver_base::order::sort_distinct(&mut places);
-        places
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
+mod file_tools;
 mod files;
 mod fit;
 mod follow_up;

@@ -90,7 +90,7 @@ impl Scanner<'_> {
         let (name_from, name) = field(expires + 1);
         let (start, end) = field(name + 1);
         let dated = expires > from && part(self.text, from, expires).bytes().all(|b| b.is_ascii_digit());
-        let known = super::assign::holds_session(part(self.text, name_from, name));
+        let known = super::keys::holds_session(part(self.text, name_from, name));
         if dated && known && end >= start + 8 { self.found(start, end, floor) } else { None }
     }
 

@@ -6,8 +6,8 @@ use super::chars::{
     starts_ignoring_case, tick,
 };
 use super::keys::{
-    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_generated, is_path, is_placeholder, is_secret, key_kind,
-    may_tell, names_service,
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, holds_session, is_code, is_generated, is_path, is_placeholder,
+    is_secret, key_kind, may_tell, names_service,
 };
 use super::scanner::Scanner;
 
@@ -373,15 +373,6 @@ impl<'a> Scanner<'a> {
         tick(MAX_KEY);
         !indent.ends_with(|c: char| c.is_ascii_alphanumeric())
     }
-}
-
-/// Reports whether a cookie holds a session, by its name.
-pub(super) fn holds_session(name: &str) -> bool {
-    const NAMES: [&str; 10] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
-    tick(name.len());
-    name.len() <= MAX_KEY
-        && ((0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
-            || name.eq_ignore_ascii_case("id"))
 }
 
 /// Measures a value without quotes: up to white space, a quote, a closing tag or the next pair.

@@ -427,3 +427,12 @@ pub(super) fn is_generated(value: &str) -> bool {
     let of = |part: &str, class| part.bytes().any(|b| is(b, class));
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.len() >= 8 && of(part, DIGIT) && of(part, LETTER))
 }
+
+/// Reports whether a cookie holds a session, by its name.
+pub(super) fn holds_session(name: &str) -> bool {
+    const NAMES: [&str; 10] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
+    tick(name.len());
+    name.len() <= MAX_KEY
+        && ((0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
+            || name.eq_ignore_ascii_case("id"))
+}
