@@ -6,11 +6,12 @@ use super::ai_sdk_ui::{any_name, with_name};
 use super::anthropic::sign_in_content;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, label_of, text_at};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in, role_name_of};
+use super::names::ANY_ID;
 use super::outgoing::{
     OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
     take_message_fields, warn_of_trimmed,
 };
-use super::provider::{ANY_ID, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules};
+use super::provider::{MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules};
 use super::repeated::item_id;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::Result;

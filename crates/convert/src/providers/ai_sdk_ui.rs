@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::media::MediaInfo;
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
-use super::names::{UniqueIds, plain_name};
+use super::names::{ANY_ID, UniqueIds, plain_name};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put};
-use super::provider::{ANY_ID, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
+use super::provider::{MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::{Format, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};

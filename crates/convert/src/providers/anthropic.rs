@@ -6,11 +6,11 @@ use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKin
 use super::images::Squares;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
-use super::names::plain_name;
+use super::names::{IdRule, plain_name};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolResultPart, by_message, warn_of_moved, warn_of_trimmed,
 };
-use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
+use super::provider::{Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, WordSet};

@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use super::Warnings;
 use super::message::{Role, at};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
-use super::provider::PartsOfResult;
 use contextweaver_text::unicode::trim;
+
+/// Finds the list of parts in the value of a result.
+pub type PartsOfResult = fn(&mut Value) -> Option<&mut Value>;
 
 /// Leaves out messages that say nothing, empty texts among other parts, and those of results.
 pub fn leave_out_blanks(messages: &mut [OutgoingMessage], parts_of: PartsOfResult, warnings: &mut Warnings) {

@@ -6,18 +6,15 @@ use super::ai_sdk_ui::has_types;
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, parts_in};
-use super::names::{NAME_CHARS, legal, marked};
+use super::names::{ANY_ID, NAME_CHARS, legal, marked};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, warn_of_moved};
-use super::provider::{ANY_ID, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
-use super::signatures::{SIGNATURE, Signatures};
+use super::provider::{Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
+use super::signatures::{SIGNATURE, Signatures, Spellings};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 use contextweaver_text::unicode::trim;
-
-/// The two spellings of a field.
-pub type Spellings = [&'static str; 2];
 
 const CALL: Spellings = ["functionCall", "function_call"];
 const RESPONSE: Spellings = ["functionResponse", "function_response"];

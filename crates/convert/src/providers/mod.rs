@@ -12,11 +12,13 @@ mod ai_sdk_model;
 mod ai_sdk_ui;
 mod alternating;
 mod anthropic;
+mod approval_parts;
 mod approvals;
 mod blanks;
 mod call_text;
 pub mod cost;
 mod escapes;
+mod formats;
 mod gemini;
 mod grouping;
 mod image_size;
@@ -25,6 +27,7 @@ mod item_parts;
 mod media;
 mod media_list;
 mod message;
+mod message_groups;
 mod nameless_calls;
 mod names;
 mod openai_chat;
@@ -41,6 +44,7 @@ mod stored;
 mod to_items;
 mod to_messages;
 mod torn;
+mod written;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -65,13 +69,13 @@ pub use media_list::{
     MediaBytes, MediaRecord, has_more_than_text, is_as_read, keep_media, note_media, restore_media_data,
     show_text_alone, text_before_media,
 };
+pub use message_groups::last_part;
 pub use names::{call_id, called_tool, tool_name};
 pub use recognition::{FoundMessages, find_messages};
 pub use server_tools::{is_compaction, is_provider_run};
-pub use sources::last_part;
 pub use to_items::ReadOptions;
-pub use to_messages::{WriteOptions, WrittenBefore};
 pub use torn::LastResponse;
+pub use written::{WriteOptions, WrittenBefore};
 
 contextweaver_model::string_enum! {
     /// A message format.

@@ -1,6 +1,5 @@
 //! Ids of calls and names of tools: those that items have, and those that a provider accepts.
 
-use super::provider::IdRule;
 use super::{Format, call_text};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::ContextItem;
@@ -8,6 +7,17 @@ use contextweaver_text::hash::of_text;
 
 /// Characters that a name of a tool may have, where they are limited.
 pub const NAME_CHARS: usize = 64;
+
+/// The ids of calls that a provider accepts.
+pub struct IdRule {
+    /// Most characters.
+    pub longest: usize,
+    /// Whether it has to be of letters, digits, `_` and `-`.
+    pub is_plain: bool,
+}
+
+/// Any id will do.
+pub const ANY_ID: IdRule = IdRule { longest: usize::MAX, is_plain: false };
 
 /// Returns the provider's id of a call.
 ///

@@ -6,11 +6,11 @@ use super::images::Squares;
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in, role_name_of};
 use super::nameless_calls::CallNamer;
-use super::names::{UniqueIds, plain_name};
+use super::names::{IdRule, UniqueIds, plain_name};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields, warn_of_reasoning,
 };
-use super::provider::{IdRule, Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
+use super::provider::{Images, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{Format, Warnings, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};

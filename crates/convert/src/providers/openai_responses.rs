@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource, PDF, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below, kind_of, parts_in};
 use super::nameless_calls::CallNamer;
-use super::names::plain_name;
+use super::names::{IdRule, plain_name};
 use super::openai_chat::{IMAGES, legal_arguments, read_part, result_part};
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, merge, put, take_message_fields,
 };
-use super::provider::{IdRule, MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
+use super::provider::{MediaOfResults, MediaPlace, NO_RULES, Overhead, Provider, Rules, Sign};
 use super::server_tools::readable;
 use super::{into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;

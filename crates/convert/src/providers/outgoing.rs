@@ -6,13 +6,16 @@
 use serde_json::{Value, json};
 
 use super::Warnings;
-use super::approvals::requested;
+use super::approval_parts::requested;
 use super::message::{Role, at};
 use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{JsonMap, inexact_number, parse_sent, whole_escapes};
 use contextweaver_text::unicode::trim;
+
+/// The result that is written for a call without one.
+pub const NO_RESULT: &str = "No result was recorded for this call.";
 
 /// Consecutive parts of one role. The next message has another role.
 ///

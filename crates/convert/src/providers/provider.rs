@@ -2,15 +2,17 @@
 
 use serde_json::Value;
 
+use super::Warnings;
+use super::blanks::PartsOfResult;
 use super::image_size::ImageSize;
 use super::media::Attachment;
 use super::message::{Message, Role};
 use super::nameless_calls::CallNamer;
+use super::names::IdRule;
 use super::outgoing::OutgoingMessage;
 use super::stored::StoredMessage;
 use super::to_items::ReadOptions;
-use super::to_messages::{WriteOptions, WrittenBefore};
-use super::{Format, Warnings, ai_sdk_model, ai_sdk_ui, anthropic, gemini, openai_chat, openai_responses};
+use super::written::{WriteOptions, WrittenBefore};
 use contextweaver_base::Result;
 
 /// A message format: its reader and writer, and everything in which it differs from the others.
@@ -54,9 +56,6 @@ pub struct Provider {
 /// Messages of a format, and the instructions beside them.
 pub type Written = (Vec<Value>, Option<Value>);
 
-/// Finds the list of parts in the value of a result.
-pub type PartsOfResult = fn(&mut Value) -> Option<&mut Value>;
-
 /// A certain sign of a format: the word, and its JSON pointer in the message.
 pub struct Sign {
     pub what: String,
@@ -68,17 +67,6 @@ impl Sign {
         Self { what: what.to_owned(), path: path.into() }
     }
 }
-
-/// The ids of calls that a provider accepts.
-pub struct IdRule {
-    /// Most characters.
-    pub longest: usize,
-    /// Whether it has to be of letters, digits, `_` and `-`.
-    pub is_plain: bool,
-}
-
-/// Any id will do.
-pub const ANY_ID: IdRule = IdRule { longest: usize::MAX, is_plain: false };
 
 /// Rules of a provider about messages that are well-formed.
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
@@ -177,40 +165,4 @@ pub struct Overhead {
     pub has_result_ids: bool,
     /// Results name their tool.
     pub has_result_names: bool,
-}
-
-impl Format {
-    /// Tells whether calls have ids, which their results name. Without them a result is that of a call by its place.
-    ///
-    /// ```
-    /// use contextweaver_convert::providers::Format;
-    ///
-    /// assert!(Format::OpenAiChat.has_call_ids() && !Format::Gemini.has_call_ids());
-    /// ```
-    pub const fn has_call_ids(self) -> bool {
-        self.provider().overhead.has_call_ids
-    }
-
-    /// Tells whether messages are items with ids of their own, by which one that is handed over twice is known.
-    ///
-    /// ```
-    /// use contextweaver_convert::providers::Format;
-    ///
-    /// assert!(Format::OpenAiResponses.has_items() && !Format::OpenAiChat.has_items());
-    /// ```
-    pub const fn has_items(self) -> bool {
-        self.provider().rules.has_items
-    }
-
-    /// Returns what there is to know of the format.
-    pub(super) const fn provider(self) -> &'static Provider {
-        match self {
-            Self::OpenAiChat => &openai_chat::OPENAI_CHAT,
-            Self::OpenAiResponses => &openai_responses::OPENAI_RESPONSES,
-            Self::Anthropic => &anthropic::ANTHROPIC,
-            Self::Gemini => &gemini::GEMINI,
-            Self::AiSdkUi => &ai_sdk_ui::AI_SDK_UI,
-            Self::AiSdkModel => &ai_sdk_model::AI_SDK_MODEL,
-        }
-    }
 }

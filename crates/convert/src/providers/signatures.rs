@@ -1,9 +1,11 @@
 //! Signatures of Gemini's tool calls. A model that signs its calls refuses calls without a signature.
 
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind};
-use super::gemini::Spellings;
 use super::sources::SourceItem;
 use super::stored::StoredPartKind;
+
+/// The two spellings of a field.
+pub type Spellings = [&'static str; 2];
 
 /// The field of the part of a call that has its signature.
 pub const SIGNATURE: Spellings = ["thoughtSignature", "thought_signature"];

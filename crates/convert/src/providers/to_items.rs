@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::approvals::{APPROVAL, answered, requested};
+use super::approval_parts::{answered, requested};
+use super::approvals::APPROVAL;
 use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, group_parts};
 use super::message::{Message, MessagePart, PartKind, Role, TextEncoding, TextSlot, at};
 use super::server_tools::{COMPACTION, PROVIDER_RUN};

@@ -2,73 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::approvals::{Approvals, RequestIds};
+use super::approvals::Approvals;
 use super::media_list::MediaBytes;
 use super::message::{Role, at};
+use super::message_groups::{MessageGroup, group_items};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
 use super::outgoing::{
-    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, replaced_part, unchanged_parts,
+    NO_RESULT, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, replaced_part, unchanged_parts,
 };
 use super::provider::{MediaOfResults, Provider};
-use super::repeated::{WrittenItems, drop_repeated_ids, take_out_repeated};
+use super::repeated::{drop_repeated_ids, take_out_repeated};
 use super::server_tools::is_provider_run;
-use super::signatures::Signatures;
-use super::sources::{self, MessageGroup, SourceItem, group_items, sources};
+use super::sources::{self, SourceItem, sources};
 use super::stored::StoredPartKind;
 use super::torn::free_torn;
+use super::written::{WriteOptions, WrittenBefore};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_model::json::{inexact_number, whole_escapes};
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
-
-/// The result that is written for a call without one.
-pub const NO_RESULT: &str = "No result was recorded for this call.";
-
-/// Options of [`super::items_to_messages`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WriteOptions {
-    /// Whether calls at the end get a stub for their result, too. Otherwise they wait for it.
-    pub close_calls: bool,
-    /// Whether the last message is written as it would be with others behind it, so that it stays the same once they come.
-    pub is_steady: bool,
-    /// Whether the model refuses calls without a `thoughtSignature`, as Gemini 3 does. Otherwise those of a conversation tell.
-    pub thought_signatures: bool,
-}
-
-/// State of the messages that were written before, for messages that continue them.
-#[derive(Debug, Clone, Default)]
-pub struct WrittenBefore {
-    /// Ids of calls that are taken.
-    pub(super) calls: UniqueIds,
-    /// Ids of messages that are taken, in a format whose messages have some.
-    pub(super) messages: UniqueIds,
-    /// Count of the messages.
-    pub(super) count: usize,
-    /// Items that are written, in a format in which each has an id.
-    pub(super) items: WrittenItems,
-    /// Count of images.
-    pub(super) images: usize,
-    /// Whether there is one besides instructions.
-    pub(super) has_turns: bool,
-    /// Requests for approval.
-    pub(super) requests: RequestIds,
-    /// Signatures of calls, in a format whose models sign them.
-    pub(super) signatures: Signatures,
-}
-
-impl WrittenBefore {
-    /// Returns how many messages stand there.
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// Tells whether they are refused together with what came later, or as they are to be written now, and have to be written anew.
-    pub fn is_outdated(&self, options: &WriteOptions) -> bool {
-        self.signatures.are_missing(options.thought_signatures)
-    }
-}
 
 /// Makes messages of items, not yet in the form of a format.
 pub fn outgoing_messages(
