@@ -10,8 +10,8 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::rules::find::{MOST_OF_A_TURN, StatementKind};
+use crate::rules::given::GivenStatement;
 use crate::rules::has_words;
-use crate::rules::stated::GivenStatement;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_string, as_uint, wrong_type};

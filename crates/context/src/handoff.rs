@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::masking::mask_artifact;
-use crate::rules::list::{RuleState, StandingRule};
 use crate::rules::ours::ADDED;
+use crate::rules::rule::{RuleState, StandingRule};
 use crate::store::ArtifactStore;
 use contextweaver_base::limits;
 use contextweaver_base::order::sort_by;

@@ -101,7 +101,7 @@ pub use recall::request::{RecallAnswer, RecallRequest, RecalledExcerpt};
 pub use request::BuildRequest;
 pub use rules::edit::{NewRule, RuleCorrection};
 pub use rules::find::StatementKind;
-pub use rules::list::{RuleState, StandingRule};
+pub use rules::rule::{RuleState, StandingRule};
 pub use running::{PROVIDERS, PriceModel, ProviderPrices};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;

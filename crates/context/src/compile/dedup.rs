@@ -1,7 +1,7 @@
 //! Stage 6: repeats.
 
 use crate::compile::repeats::exact_repeats;
-use crate::compile::select::plan::CandidateRow;
+use crate::compile::select::row::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
 use contextweaver_model::{DropReason, Stage};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use crate::compile::select::plan::PlannedPart;
+use crate::compile::select::row::PlannedPart;
 use crate::compile::select::units::{UnitRecord, UnitSelection};
 use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_by;

@@ -12,7 +12,7 @@ use crate::compile::render::renderer::{MessagePrompt, Renderer};
 use crate::compile::render::{RenderedPrompt, render};
 use crate::compile::score::bm25n::TermWeights;
 use crate::compile::score::score;
-use crate::compile::select::plan::StandingEntry;
+use crate::compile::select::row::StandingEntry;
 use crate::compile::select::units::UnitSelection;
 use crate::compile::select::{arrange, group, select};
 use crate::compile::sensitivity::sensitivity;

@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
-use crate::rules::block::RulesBlock;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::json::{Fields, as_uint};
@@ -118,6 +117,16 @@ impl PromptEntry<'_> {
     pub fn kind(&self) -> ItemKind {
         self.item.kind
     }
+}
+
+/// The block of standing instructions that a prompt has.
+pub struct RulesBlock {
+    pub text: String,
+    /// How many entries of the prompt stand above the block.
+    pub after: usize,
+    pub count: u64,
+    /// Positions of the items whose statements the block repeats.
+    pub homes: Vec<usize>,
 }
 
 /// A prompt: sections above, entries, what stands below.

@@ -1,7 +1,7 @@
 //! Stage 3: labels and what they forbid.
 
 use crate::compile::closure::{DependencyClosure, LogCandidate};
-use crate::compile::select::plan::CandidateRow;
+use crate::compile::select::row::CandidateRow;
 use crate::compile::state::{BuildState, ExcludedItem};
 use crate::sensitivity::{SensitivityVerdict, classified, judge};
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -3,8 +3,7 @@
 use crate::compile::closure::DependencyClosure;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::render::renderer::Renderer;
-use crate::compile::select::plan::{CandidateRow, Planner};
-use crate::compile::select::selector::UnitSelector;
+use crate::compile::select::row::CandidateRow;
 use crate::compile::select::units::SelectionUnit;
 use crate::request::BuildRequest;
 use contextweaver_model::{ContextItem, DropReason, ItemKind, ScoreParts, Sensitivity, Stage};
@@ -83,13 +82,6 @@ impl<'a> BuildState<'a> {
     /// Tells whether a running prompt is cut.
     pub fn is_cut(&self) -> bool {
         self.budget.is_some()
-    }
-
-    /// Returns a selector over all units with a limit in quarter tokens.
-    pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
-        let policy = &self.sources.options.policy;
-        let (rows, units, thinness, may_squeeze) = (&self.rows, &self.units, self.thinness, self.may_squeeze);
-        UnitSelector { rows, units, planner, limit, policy, thinness, may_squeeze }
     }
 
     /// Returns the rows of the instructions that the log begins with.

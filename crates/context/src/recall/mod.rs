@@ -15,7 +15,7 @@ use crate::callbacks::Outcome;
 use crate::compile::prompt::EntryContent;
 use crate::digest_note;
 use crate::manager::ContextManager;
-use crate::rules::list::StandingRule;
+use crate::rules::rule::StandingRule;
 use contextweaver_base::Result;
 use contextweaver_model::RenderedAs;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::rules::list::StandingRule;
+use crate::rules::rule::StandingRule;
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::ItemKind;
 use contextweaver_model::json::Record;

@@ -2,8 +2,8 @@
 
 use super::search::Wanted;
 use crate::digest_note::safe_handle;
-use crate::rules::list::{RuleState, StandingRule};
 use crate::rules::ours::{ADDED, TITLE};
+use crate::rules::rule::{RuleState, StandingRule};
 use contextweaver_base::order::sort_by;
 use contextweaver_text::tokens::Estimator;
 

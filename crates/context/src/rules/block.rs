@@ -6,10 +6,9 @@ use super::ours::{ADDED, CORRECTED, EARLIER, TITLE};
 use super::record::{Held, record};
 use super::stated::NOWHERE;
 use crate::compile::frame::PromptFrame;
-use crate::compile::ledger::Fates;
-use crate::compile::prompt::{EntryContent, PromptEntry};
-use crate::compile::select::selector::ROOMY_BUDGET;
-use crate::compile::select::units::Holds;
+use crate::compile::ledger::candidates::Fates;
+use crate::compile::prompt::{EntryContent, PromptEntry, RulesBlock};
+use crate::compile::select::units::{Holds, ROOMY_BUDGET, cap};
 use crate::compile::state::BuildState;
 use crate::digest_note::safe_handle;
 use contextweaver_base::order::{sort_by, sort_distinct};
@@ -37,16 +36,6 @@ pub struct RulesPlan<'a> {
     chosen: Vec<usize>,
     /// Quarter tokens for these statements and what the renderer puts around them.
     pub quarters: u64,
-}
-
-/// The written block of a prompt.
-pub struct RulesBlock {
-    pub text: String,
-    /// How many entries of the prompt stand above the block.
-    pub after: usize,
-    pub count: u64,
-    /// Positions of the items whose statements the block repeats.
-    pub homes: Vec<usize>,
 }
 
 impl<'a> RulesPlan<'a> {
@@ -207,8 +196,8 @@ fn shows(entry: &PromptEntry, text: &str) -> bool {
 
 /// Returns the positions of the items that the prompt is sure to show whole.
 fn standing_whole(state: &BuildState, budget: u64) -> HashSet<usize> {
-    let cap = 4 * crate::compile::select::selector::cap(budget);
-    let is_whole = |row: &&crate::compile::select::plan::CandidateRow| {
+    let cap = 4 * cap(budget);
+    let is_whole = |row: &&crate::compile::select::row::CandidateRow| {
         let stands = row.stands.as_ref().is_some_and(|entry| entry.form == RenderedAs::Whole);
         stands || (state.units[row.unit].pinned.is_some() && row.quarters < cap)
     };

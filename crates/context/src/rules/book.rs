@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::find::StatementKind;
-use super::list::RuleState;
+use super::rule::RuleState;
 use super::{CERTAIN, MOST_CHARS, Said, has_words};
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_model::json::Fields;

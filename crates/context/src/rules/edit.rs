@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::book::{RuleRecord, Subject, check_text};
 use super::find::StatementKind;
-use super::list::{RuleState, StandingRule};
 use super::one_line;
+use super::rule::{RuleState, StandingRule};
 use crate::callbacks::Outcome;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -9,9 +9,11 @@ pub mod block;
 pub mod book;
 pub mod edit;
 pub mod find;
+pub mod given;
 pub mod list;
 pub mod ours;
 pub mod record;
+pub mod rule;
 pub mod stated;
 
 use self::find::{Statement, StatementKind, find};

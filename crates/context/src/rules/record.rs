@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::Said;
 use super::book::RuleRecord;
 use super::find::Statement;
-use super::list::RuleState;
+use super::rule::RuleState;
 use super::stated::Stated;
 use crate::compile::inputs::BuildInputs;
 use crate::sensitivity::classified;

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::book::{RuleRecord, Subject};
-use super::find::StatementKind;
-use super::list::RuleState;
+use super::rule::RuleState;
 use super::{Said, carried, has_words, one_line};
 use crate::compile::inputs::BuildInputs;
 use crate::options::RuleFinder;
@@ -31,25 +30,6 @@ impl Stated<'_> {
     pub fn state(&self) -> Option<RuleState> {
         let record = self.record?;
         record.state.or_else(|| record.is_added().then_some(RuleState::InForce))
-    }
-}
-
-/// A statement of a user turn as the caller's function tells it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GivenStatement {
-    pub text: String,
-    pub kind: Option<StatementKind>,
-    pub is_once: bool,
-}
-
-impl GivenStatement {
-    /// Makes one that was found; `turn` is what its words may stand in, on one line.
-    fn said(&self, turn: &str, mask: &impl Fn(&str) -> String) -> Said {
-        let mut said = Said::of_caller(&mask(&self.text), self.kind);
-        said.statement.is_once = self.is_once;
-        said.is_callers = !turn.contains(&*said.text);
-        said.is_given = true;
-        said
     }
 }
 

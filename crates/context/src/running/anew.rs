@@ -8,7 +8,7 @@ use super::request::{Anew, Entered, RunningChange, RunningMessages, RunningOutpu
 use super::writer::{WriterFrame, WrittenPrompt, WrittenStep};
 use crate::compile::pipeline::{self, BuiltPrompt, CutPrompt, CutScope};
 use crate::compile::prompt::{EntryContent, EntryRendering};
-use crate::compile::select::plan::StandingEntry;
+use crate::compile::select::row::StandingEntry;
 use crate::request::BuildRequest;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -3,10 +3,9 @@
 //! It stands below the instructions that the log begins with, so that these keep their place in a provider's prompt cache, and
 //! is no system text, as what it names others have written.
 
-mod candidates;
+pub(crate) mod candidates;
 mod plan;
 
-pub use self::candidates::Fates;
 use self::plan::LedgerPlan;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{Ledger, StructuredPrompt};

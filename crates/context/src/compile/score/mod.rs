@@ -3,7 +3,7 @@
 pub mod bm25n;
 
 use crate::compile::repeats::exact_repeats;
-use crate::compile::select::plan::CandidateRow;
+use crate::compile::select::row::CandidateRow;
 use crate::compile::state::BuildState;
 use crate::digest_note;
 use contextweaver_model::{ItemKind, ScoreParts};

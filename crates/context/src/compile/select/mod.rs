@@ -3,10 +3,13 @@
 pub mod group;
 mod lines;
 pub mod plan;
+pub mod row;
 pub mod selector;
 pub mod units;
 
-use self::plan::{PlannedPart, Planner};
+use self::plan::Planner;
+use self::row::PlannedPart;
+use self::selector::UnitSelector;
 use self::units::UnitSelection;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
@@ -20,7 +23,7 @@ pub use group::group;
 /// Chooses the units of a build that go into the prompt, within `limit` quarter tokens.
 pub fn select(state: &BuildState, terms: &TermWeights, limit: u64) -> Result<UnitSelection> {
     let planner = Planner::new(state, terms, limit);
-    state.selector(&planner, limit).choose()
+    UnitSelector::of(state, &planner, limit).choose()
 }
 
 /// Puts the selected parts in the order of the log.

@@ -1,9 +1,11 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
 use super::lines::PromptLines;
-use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
-use super::units::{Holds, INSTRUCTIONS, SelectionUnit, UnitSelection};
+use super::plan::{MIN_GROWTH, Planner, SqueezeLevel};
+use super::row::{CandidateRow, PlannedPart};
+use super::units::{Holds, INSTRUCTIONS, MIN_CAP_TOKENS, ROOMY_BUDGET, SelectionUnit, UnitSelection};
 use crate::compile::prompt::EntryContent;
+use crate::compile::state::BuildState;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{has_more_than_text, is_approval};
@@ -51,21 +53,11 @@ const STEP_CAP_SHARE: f64 = 0.25;
 const LINE_TOKENS: u64 = 48;
 /// Share of what pinned units leave that is set aside for such lines.
 const LINES_SHARE: f64 = 0.25;
-/// Tokens up to which a budget has room for nothing but what is asked for and what the user laid down.
-pub const ROOMY_BUDGET: u64 = 2000;
 /// Tokens of a turn of the user that is short, and share of the budget above that which short ones have before others.
 const TURN_TOKENS: u64 = 100;
 const TURNS_SHARE: f64 = 0.02;
 /// Share of the same that the first request may have.
 const FIRST_SHARE: f64 = 0.05;
-/// Share of the budget one unit may take without being cut, and its floor in tokens.
-const CAP_SHARE: f64 = 0.33;
-const MIN_CAP_TOKENS: u64 = 120;
-
-/// Returns the largest number of tokens that one unit may take without being cut.
-pub fn cap(limit_tokens: u64) -> u64 {
-    ((limit_tokens as f64 * CAP_SHARE) as u64).max(MIN_CAP_TOKENS)
-}
 
 /// Chooses units: pinned ones, the newest, then by score.
 pub struct UnitSelector<'a> {
@@ -81,6 +73,15 @@ pub struct UnitSelector<'a> {
     pub thinness: f64,
     /// Whether pinned units give up text where they do not fit.
     pub may_squeeze: bool,
+}
+
+impl<'a> UnitSelector<'a> {
+    /// Makes one over all units of a build, with a limit in quarter tokens.
+    pub fn of(state: &'a BuildState, planner: &'a Planner, limit: u64) -> Self {
+        let policy = &state.sources.options.policy;
+        let (rows, units, thinness, may_squeeze) = (&state.rows, &state.units, state.thinness, state.may_squeeze);
+        Self { rows, units, planner, limit, policy, thinness, may_squeeze }
+    }
 }
 
 impl UnitSelector<'_> {

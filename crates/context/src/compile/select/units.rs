@@ -1,11 +1,22 @@
 //! The units that the selection chooses from, and its result.
 
-use super::plan::PlannedPart;
+use super::row::PlannedPart;
 use contextweaver_model::{DropReason, TakenBy};
 
 /// Why the instructions at the head of a log, and a provider's own summaries of it, are pinned. They are not pinned if
 /// they would leave too little room.
 pub const INSTRUCTIONS: &str = "instructions";
+
+/// Tokens up to which a budget has room for nothing but what is asked for and what the user laid down.
+pub const ROOMY_BUDGET: u64 = 2000;
+/// Share of the budget one unit may take without being cut, and its floor in tokens.
+const CAP_SHARE: f64 = 0.33;
+pub const MIN_CAP_TOKENS: u64 = 120;
+
+/// Returns the largest number of tokens that one unit may take without being cut.
+pub fn cap(limit_tokens: u64) -> u64 {
+    ((limit_tokens as f64 * CAP_SHARE) as u64).max(MIN_CAP_TOKENS)
+}
 
 /// Items that enter the prompt together, or not at all.
 #[derive(Debug, Clone)]
