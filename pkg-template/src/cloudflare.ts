@@ -15,5 +15,6 @@ export type {
   SessionRecord,
   SessionStorage,
   SessionStore,
+  StoredEnd,
   StoredParts,
 } from "./storage/storage-types.js";

@@ -9,6 +9,7 @@ export type {
   PruneOptions,
   SessionStorage,
   SessionStore,
+  StoredEnd,
   StoredParts,
   SessionRecord,
 } from "./storage/storage-types.js";

@@ -306,6 +306,31 @@ const cases = {
     assert.deepEqual(await two.load(), { first: 0, parts: ["2"] });
   },
 
+  async "a session that was begun anew is not written on by who knew the one before"(engine, assert) {
+    const part = (sum, after, more = "") =>
+      `{"sum":"${sum.repeat(16)}","part":{"contextweaver":"session","version":1,"sequence":1,"after":"${after.repeat(16)}"${more}}}`;
+    const session = engine.session("s");
+    assert.deepEqual(await session.end(), { next: 0 });
+    await session.append(0, [part("a", "0"), part("b", "a")]);
+    assert.deepEqual(await session.end(), { next: 2, sum: "b".repeat(16) });
+    await engine.other("s").delete();
+    await engine.other("s").append(0, [part("c", "0"), part("d", "c")]);
+    assert.deepEqual(await session.end(), { next: 2, sum: "d".repeat(16) });
+    // The number is right, the session another.
+    for (const late of [() => session.append(2, [part("e", "b")]), () => session.compact(2, [part("e", "b", ',"whole":true')], [])])
+      await assert.rejects(late(), { code: "CONFLICT", path: "/first", details: { next: 2 } });
+    await session.append(2, [part("e", "d"), part("f", "e")]);
+    // What was read with damage goes on from no part that it knows, and so does what is no journal.
+    await session.compact(4, [part("1", "0", ',"whole":true')], []);
+    await session.append(5, ["a text"]);
+    assert.deepEqual(await engine.other("s").end(), { next: 6 });
+    await session.append(6, [part("2", "1")]);
+    await session.compact(7, [], []);
+    assert.deepEqual(await engine.other("s").end(), { next: 7 });
+    await session.append(7, [part("3", "2")]);
+    assert.deepEqual(await engine.other("s").end(), { next: 8, sum: "3".repeat(16) });
+  },
+
   async "parts may be 1 MiB large, and many"(engine, assert) {
     const session = engine.session("s");
     const large = ["a".repeat(MIB), "é".repeat(MIB / 2), "日".repeat(Math.floor(MIB / 3))];

@@ -80,7 +80,7 @@ export class Session extends DurableObject {
   }
 }
 
-const METHODS = ["load", "append", "compact", "putBlob", "getBlob", "delete"];
+const METHODS = ["load", "append", "compact", "putBlob", "getBlob", "delete", "end"];
 
 function stubs(env, place) {
   const stub = (id) => env.SESSION.get(env.SESSION.idFromName(`${place}/${id}`));

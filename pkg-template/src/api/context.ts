@@ -20,4 +20,4 @@ export { StoredRecords, openRecords } from "../sessions/stored-records.js";
 export type { OpenRecordsOptions } from "../sessions/stored-records.js";
 export { StoredSession, openSession } from "../sessions/stored-session.js";
 export type { OpenSessionOptions, SavedSession } from "../sessions/stored-session.js";
-export type { LoadOptions, SessionStorage, StoredParts } from "../storage/storage-types.js";
+export type { LoadOptions, SessionStorage, StoredEnd, StoredParts } from "../storage/storage-types.js";

@@ -3,6 +3,7 @@ import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { listed, rawBytes, utf8 } from "../boundary/guard.js";
 import { isWellFormed } from "../boundary/guard-errors.js";
+import type { StoredEnd } from "./storage-types.js";
 
 /** Bytes of a part: half of what a row of a Durable Object holds. */
 const MAX_PART = 2 ** 20;
@@ -92,11 +93,34 @@ export function hex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Refuses to write at another place than the next one. */
-export function expectNext(first: number, next: number): void {
-  if (first === next) return;
+/** Characters at the beginning of a part in which a journal tells its sum. */
+export const SUM_CHARS = 34;
+const SUM = /^\{"sum":"([0-9a-f]{16})","part":\{/;
+const AFTER =
+  /^\{"sum":"[0-9a-f]{16}","part":\{"contextweaver":"\w+","version":\d+,"sequence":\d+,"after":"([0-9a-f]{16})"/;
+/** What a part goes on from whose writer could not read the end. */
+const UNKNOWN = "0".repeat(16);
+
+/** The sum of a part of a journal, which differs with all that stands before it; nothing for another text. */
+export function sumOf(part: string | undefined): string | undefined {
+  const sum = SUM.exec(part ?? "")?.[1];
+  // A copy: what a match returns keeps the whole part in memory.
+  return sum && Array.from(sum).join("");
+}
+
+/**
+ * Refuses to write at another place than the end. The number alone would not tell a session that was removed and begun anew from
+ * the one that the writer knows.
+ */
+export function expectEnd(first: number, parts: readonly string[], { next, sum }: StoredEnd): void {
+  const after = AFTER.exec(parts[0] ?? "")?.[1] ?? UNKNOWN;
+  if (first === next && (after === UNKNOWN || sum === undefined || after === sum)) return;
+  const message =
+    first === next
+      ? `part ${first} goes on from another one than the last that is stored`
+      : `the next part is number ${next}, not ${first}`;
   const init = { path: "/first", hint: "load the session again: somebody else wrote", details: { next } };
-  throw new ContextWeaverError("CONFLICT", `the next part is number ${next}, not ${first}`, init);
+  throw new ContextWeaverError("CONFLICT", message, init);
 }
 
 /** The time that a clock of the caller's tells, in whole milliseconds. */

@@ -11,16 +11,16 @@ import type { Bytes } from "../types.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { utf8 } from "../boundary/guard.js";
 import type { JournalFinding } from "../manager/journal-types.js";
-import { expectNext, sha256 } from "./checks.js";
+import { expectEnd, sha256 } from "./checks.js";
 import { FileAccess, readFrom, unless, writeLine } from "./file-access.js";
 import type { StorageFile, StorageFileSystem } from "./file-access.js";
 import { FileBlobs } from "./file-blobs.js";
 import type { BlobNames } from "./file-blobs.js";
-import { HEAD, Lines, copyOf, endOf, heed, refuse, settle, unread } from "./journal.js";
+import { HEAD, Lines, copyOf, endOf, heed, refuse, settle, storedEnd, unread } from "./journal.js";
 import type { Crc32, Damage, Header, Journal, Line, Tell } from "./journal.js";
 import { isAs } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";
-import type { StoredParts, SessionRecord } from "./storage-types.js";
+import type { StoredEnd, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** Bytes in which the first line of a journal nearly always is, whatever the name of the session. */
 const FIRST_LINE = 8 * 1024;
@@ -71,6 +71,10 @@ export class FileSessions implements SessionEngine {
 
   load(id: string, salvage: boolean): Promise<StoredParts> {
     return this.#inTurn(id, (session) => this.#load(session, salvage));
+  }
+
+  end(id: string): Promise<StoredEnd> {
+    return this.#inTurn(id, async (session) => storedEnd(await this.#current(session)));
   }
 
   record(id: string): Promise<SessionRecord | undefined> {
@@ -158,14 +162,14 @@ export class FileSessions implements SessionEngine {
     return this.#inTurn(id, async (session) => {
       const known = await this.#current(session);
       refuse(known);
-      expectNext(first, endOf(known));
+      expectEnd(first, parts, storedEnd(known));
       if (parts.length === 0) return;
       const folder = await this.#begun(session);
       await this.#withJournal(folder, "a+", async (file, gone) => {
         const journal = await this.#read(file, session.journal, gone);
         if (journal.moved) return journal;
         refuse(journal);
-        expectNext(first, endOf(journal));
+        expectEnd(first, parts, storedEnd(journal));
         session.journal = await this.#add(file, journal, { first, by: this.#by(), parts });
         return undefined;
       });
@@ -174,14 +178,14 @@ export class FileSessions implements SessionEngine {
 
   compact(id: string, first: number, { parts }: CheckedParts, blobs: ReadonlySet<string>): Promise<void> {
     return this.#inTurn(id, async (session) => {
-      expectNext(first, endOf(await this.#current(session)));
+      expectEnd(first, parts, storedEnd(await this.#current(session)));
       const folder = await this.#begun(session);
       let done: Compacted | undefined;
       await this.#withJournal(folder, "a+", async (file, gone) => {
         if (done) return undefined;
         const journal = await this.#read(file, session.journal, gone);
         if (journal.moved) return journal;
-        expectNext(first, endOf(journal));
+        expectEnd(first, parts, storedEnd(journal));
         const generation = (journal.header?.generation ?? 0) + 1;
         const header: Header = { journal: crypto.randomUUID(), generation, first, id, parts: parts.length };
         const path = `${generation}-${crypto.randomUUID()}${NEXT}`;

@@ -1,6 +1,8 @@
 // The lines of a journal, which of them count, and what of it is damaged. How several processes write them is told in files.ts.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { utf8 } from "../boundary/guard.js";
+import { sumOf } from "./checks.js";
+import type { StoredEnd } from "./storage-types.js";
 
 /** Bytes at the beginning of a journal by which it is known: they have its own random name. */
 export const HEAD = 256;
@@ -59,6 +61,8 @@ export interface Journal {
   /** Bytes that were read, up to the end of a line. */
   offset: number;
   next: number;
+  /** The sum of the last part that counts, where it tells one. */
+  sum: string | undefined;
   moved: string | undefined;
   /** How many parts may be lost behind `next`, at most: as many as bytes. */
   lost: number;
@@ -79,6 +83,7 @@ export function unread(head: Uint8Array): Journal {
     header: undefined,
     offset: 0,
     next: 0,
+    sum: undefined,
     moved: undefined,
     lost: 0,
     guessed: 0,
@@ -95,6 +100,12 @@ export function copyOf(journal: Journal): Journal {
 /** The number of the next part: beyond all that may be lost. */
 export function endOf(journal: Journal | undefined): number {
   return journal ? journal.next + journal.lost + journal.guessed : 0;
+}
+
+/** Where a journal ends; which part is the last is not known of one that is damaged. */
+export function storedEnd(journal: Journal | undefined): StoredEnd {
+  const sum = journal?.damage.length === 0 ? journal.sum : undefined;
+  return { next: endOf(journal), ...(sum !== undefined && { sum }) };
 }
 
 /** Refuses a journal that is damaged. */
@@ -168,6 +179,7 @@ function count(journal: Journal, line: Line | undefined, tell: Tell | undefined)
   for (let next = line; next && journal.moved === undefined; next = journal.held.get(journal.next)) {
     journal.held.delete(next.first);
     journal.next += next.parts?.length ?? 0;
+    if (next.parts && next.parts.length > 0) journal.sum = sumOf(next.parts.at(-1));
     journal.moved = next.moved;
     journal.lost = 0;
     tell?.(next);

@@ -1,10 +1,10 @@
 // Sessions in the memory of the process: for tests, and as the plainest of the engines.
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
-import { clockOf, expectNext, timeOf } from "./checks.js";
+import { clockOf, expectEnd, sumOf, timeOf } from "./checks.js";
 import { isAs, storeOf } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";
-import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
+import type { SessionStorage, SessionStore, StoredEnd, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** How sessions are kept in memory. */
 export interface MemoryStoreOptions {
@@ -79,6 +79,10 @@ class MemorySessions implements SessionEngine {
     return this.#kept.get(id)?.blobs.has(hash) ? this.#blobs.get(hash)?.bytes.slice() : undefined;
   }
 
+  async end(id: string): Promise<StoredEnd> {
+    return this.#endOf(id);
+  }
+
   async record(id: string): Promise<SessionRecord | undefined> {
     const kept = this.#kept.get(id);
     return kept && this.#recordOf(id, kept);
@@ -95,13 +99,19 @@ class MemorySessions implements SessionEngine {
     return this.#kept.delete(id);
   }
 
+  #endOf(id: string): StoredEnd {
+    const { next, parts } = this.#kept.get(id) ?? { next: 0, parts: [] };
+    const sum = sumOf(parts.at(-1));
+    return { next, ...(sum !== undefined && { sum }) };
+  }
+
   #recordOf(id: string, { bytes, blobs, written_at }: Kept): SessionRecord {
     const blob_bytes = [...blobs].reduce((sum, hash) => sum + (this.#blobs.get(hash)?.bytes.length ?? 0), 0);
     return { id, bytes, blob_bytes, ...(written_at !== undefined && { written_at }) };
   }
 
   #write(id: string, first: number, added: CheckedParts, blobs?: ReadonlySet<string>): void {
-    expectNext(first, this.#kept.get(id)?.next ?? 0);
+    expectEnd(first, added.parts, this.#endOf(id));
     if (!blobs && added.parts.length === 0) return;
     const kept = this.#opened(id);
     if (blobs) [kept.parts, kept.bytes] = [[], 0];

@@ -3,10 +3,10 @@
 // Every call is one transaction, and nothing is remembered between calls: whoever else writes to the database is seen, and a
 // process or an object that ends in between leaves nothing half done.
 import { ContextWeaverError } from "../boundary/errors.js";
-import { expectNext, sha256, timeOf } from "./checks.js";
+import { SUM_CHARS, expectEnd, sha256, sumOf, timeOf } from "./checks.js";
 import { isAs } from "./store.js";
 import type { CheckedParts, SessionEngine } from "./store.js";
-import type { BlobStore, StoredParts, SessionRecord } from "./storage-types.js";
+import type { BlobStore, StoredEnd, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A value that is bound to a statement. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -45,6 +45,9 @@ const KEYS = 1_000;
 /** How many times an upload is begun anew when somebody else removed what it left. */
 const UPLOADS = 3;
 
+/** The end of what was never written. */
+const BEGINNING: StoredEnd = { next: 0 };
+
 /** What is told of a session. */
 const RECORDS = `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextweaver_blobs b WHERE b.session = s.session) AS blob_bytes
   FROM contextweaver_sessions s`;
@@ -81,6 +84,10 @@ export class SqlSessions implements SessionEngine {
         );
       }
     });
+  }
+
+  async end(id: string): Promise<StoredEnd> {
+    return this.#find(id)?.end ?? BEGINNING;
   }
 
   async record(id: string): Promise<SessionRecord | undefined> {
@@ -130,7 +137,7 @@ export class SqlSessions implements SessionEngine {
     const { parts, bytes } = added;
     const written_at = timeOf(this.clock) ?? null;
     this.#sql.transaction(() => {
-      expectNext(first, this.#find(id)?.next ?? 0);
+      expectEnd(first, parts, this.#find(id)?.end ?? BEGINNING);
       if (!blobs && parts.length === 0) return;
       const session = this.#opened(id, written_at);
       if (blobs) {
@@ -250,9 +257,13 @@ export class SqlSessions implements SessionEngine {
     return this.#sql.all(`${RECORDS} WHERE id = ?`, id).map(recordOf)[0];
   }
 
-  #find(id: string): { readonly session: number; readonly next: number } | undefined {
-    const [row] = this.#sql.all("SELECT session, next FROM contextweaver_sessions WHERE id = ?", id);
-    return row && { session: Number(row["session"]), next: Number(row["next"]) };
+  #find(id: string): { readonly session: number; readonly end: StoredEnd } | undefined {
+    const query = `SELECT session, next, (SELECT substr(part, 1, ${SUM_CHARS}) FROM contextweaver_parts p
+      WHERE p.session = s.session AND p.sequence = s.next - 1) AS last FROM contextweaver_sessions s WHERE id = ?`;
+    const [row] = this.#sql.all(query, id);
+    if (!row) return undefined;
+    const sum = sumOf(String(row["last"]));
+    return { session: Number(row["session"]), end: { next: Number(row["next"]), ...(sum !== undefined && { sum }) } };
   }
 
   #row(id: string, hash: string): Readonly<Record<string, unknown>> | undefined {

@@ -11,6 +11,14 @@ export interface StoredParts {
   readonly findings?: readonly JournalFinding[];
 }
 
+/** Where the parts of a session end. */
+export interface StoredEnd {
+  /** The number of the next part. */
+  readonly next: number;
+  /** The `sum` of the last part, where it is one of a journal of this package. */
+  readonly sum?: string;
+}
+
 /** How a session is read. */
 export interface LoadOptions {
   /**
@@ -36,7 +44,8 @@ export interface SessionStorage {
   load(options?: LoadOptions): Promise<StoredParts>;
   /**
    * Adds parts behind the others, all or none, and resolves when they are durable. `first` is the number of the first of them.
-   * `CONFLICT` where another number is next, which `details.next` tells: somebody else wrote.
+   * `CONFLICT` where another number is next, which `details.next` tells: somebody else wrote. So where it is the right number of another
+   * session, as one that was removed and begun anew elsewhere: the `after` of a part of a journal must be the `sum` of the last one.
    */
   append(first: number, parts: readonly string[]): Promise<void>;
   /**
@@ -54,6 +63,8 @@ export interface SessionStorage {
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Removes the session with its blobs, those excepted that another session of the same store refers to. It may begin anew, at 0. */
   delete(): Promise<void>;
+  /** Where the parts end, without reading them: by that a service sees what others wrote. All storages of this package have it. */
+  end?(): Promise<StoredEnd>;
   /** What the store tells of the session, as in its list; nothing where it was never written. All storages of this package have it. */
   record?(): Promise<SessionRecord | undefined>;
 }

@@ -4,7 +4,14 @@ import { ContextWeaverError } from "../boundary/errors.js";
 import { fields } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
 import { blobOf, hashOf, hashesOf, idOf, numberOf, partsOf, timeOf } from "./checks.js";
-import type { PruneOptions, SessionRecord, SessionStorage, SessionStore, StoredParts } from "./storage-types.js";
+import type {
+  PruneOptions,
+  SessionRecord,
+  SessionStorage,
+  SessionStore,
+  StoredEnd,
+  StoredParts,
+} from "./storage-types.js";
 
 /** Parts that may be written, with what they take in bytes. */
 export type CheckedParts = ReturnType<typeof partsOf>;
@@ -18,6 +25,7 @@ export interface SessionEngine {
   compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void>;
   putBlob(id: string, hash: string, bytes: Bytes): Promise<void>;
   getBlob(id: string, hash: string): Promise<Uint8Array | undefined>;
+  end(id: string): Promise<StoredEnd>;
   record(id: string): Promise<SessionRecord | undefined>;
   /** In whatever order. */
   sessions(): Promise<readonly SessionRecord[]>;
@@ -47,6 +55,7 @@ class CheckedStore implements SessionStore {
       putBlob: async (hash, bytes) => engine.putBlob(name, hashOf(hash), await blobOf(hash, bytes)),
       getBlob: async (hash) => engine.getBlob(name, hashOf(hash)),
       delete: async () => void (await engine.delete(name, undefined)),
+      end: () => engine.end(name),
       record: () => engine.record(name),
     };
   }
