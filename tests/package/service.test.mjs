@@ -234,6 +234,14 @@ test("who writes on what is not so any more is told: if_sequence, If-Match, two 
   const done = await put(`"${last}"`, "e");
   assert.deepEqual([done.status, done.headers.get("etag")], [200, `"${(await done.json()).sequence}"`]);
   assert.equal((await put("*", "f")).status, 200);
+  // So does a removal.
+  const remove = async (tag) =>
+    (await one.handler(new Request("http://s/v1/sessions/s", { method: "DELETE", headers: { authorization: `Bearer ${TOKENS.ada}`, "if-match": tag } })))
+      .status;
+  assert.deepEqual([await remove(`"${last}"`), await remove("1")], [412, 412]);
+  await assert.rejects(two.ada.deleteSession({ session: "s", if_sequence: last }), code("CONFLICT", 412));
+  const { sequence: present } = await two.ada.getSession({ session: "s" });
+  assert.equal(await remove(`"${present}"`), 204);
 });
 
 test("requests of one session run one after the other, of many at once, in little memory", async () => {

@@ -82,13 +82,12 @@ export function sessionClient({
       delete body[name];
       return encodeURIComponent(value);
     });
-    const query =
-      operation.method === "GET"
-        ? new URLSearchParams(
-            Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-          ).toString()
-        : "";
     const hasBody = operation.method === "POST" || operation.method === "PUT";
+    const query = !hasBody
+      ? new URLSearchParams(
+          Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+        ).toString()
+      : "";
     const response = await fetch(`${url.replace(/\/$/, "")}${path}${query && `?${query}`}`, {
       method: operation.method,
       headers: {

@@ -469,6 +469,7 @@ class Service {
       })),
     deleteSession: (call) =>
       this.#use(call, async (session, drop) => {
+        refuseChanged(session, call);
         try {
           await session.delete();
           this.#registry?.remove(call.tenant, call.input.session);

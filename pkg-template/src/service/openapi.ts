@@ -55,7 +55,7 @@ function described(
     schema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$" },
   }));
   const inQuery =
-    method === "GET"
+    method === "GET" || method === "DELETE"
       ? Object.entries(properties).map(([name, schema]) => ({
           name,
           in: "query",

@@ -148,6 +148,7 @@ export const OPERATIONS = {
     method: "DELETE",
     path: SESSION,
     summary: "Removes a session with all it holds",
+    body: record({}, { if_sequence }),
     answer: data<undefined>("Nothing", {}),
     status: 204,
   }),
