@@ -7,10 +7,10 @@ import { has, optionalProgram, project, run } from "./harness.mjs";
 import { ATTACKS, BODIES, TOKENS, conversation, holdsTheAttacks, loggedDecision } from "./service-cases.mjs";
 
 const folder = await project("service", {
-  "entry.mjs": `export * from "contextweaver/service"; export * from "contextweaver/storage"; export { ContextManager, ContextWeaverError, DecisionStore } from "contextweaver";`,
+  "entry.mjs": `export * from "contextweaver/service"; export * from "contextweaver/storage"; export { fileStore } from "contextweaver/node"; export { ContextManager, ContextWeaverError, DecisionStore, openRecords } from "contextweaver";`,
 });
 const cw = await import(pathToFileURL(join(folder, "entry.mjs")));
-const { ContextManager, memoryStore, openApi, sessionClient, sessionHandler } = cw;
+const { ContextManager, fileStore, memoryStore, openApi, openRecords, sessionClient, sessionHandler } = cw;
 
 const CLOCK = () => 1_700_000_000_000;
 
@@ -197,6 +197,254 @@ test("whatever write fails, what was acknowledged is there and nothing is twice"
     for (let n = 0; n < 3; n += 1) assert.equal(pack.prompt.split(`turn ${n}`).length, 2, `${failing}: ${pack.prompt}`);
     assert.ok(failures.length <= 1);
   }
+});
+
+/** A process whose appends may have to wait: `held` is asked for each, and what it returns is waited for. */
+function heldBack(open, held) {
+  return served((tenant, name) => {
+    const storage = open(tenant, name);
+    return {
+      ...storage,
+      append: async (first, parts) => {
+        await held(name, parts.join(""));
+        return storage.append(first, parts);
+      },
+    };
+  });
+}
+
+/** Waits until the records of the session have a key. */
+async function isRecorded(open, key) {
+  while (!(await open("ada", "service/s").load()).parts.join("").includes(`"key":"${key}"`)) await new Promise((done) => setImmediate(done));
+}
+
+const turn = (id, text = `text of ${id}`) => ({ session: "s", items: [{ id, kind: "user_turn", text }] });
+const fact = { session: "s", facts: [{ key: "colour", value: "green" }] };
+const itemsOf = async (open) => (await served(open).ada.getSession({ session: "s" })).stats.items;
+const factsOf = async (open) => (await open("ada", "session/s").load()).parts.join("").split('"colour"').length - 1;
+
+test("a key that met the write of another process is done, once", async () => {
+  for (const [what, change, count] of [
+    ["an item", turn("u3"), itemsOf],
+    // What the other process writes is the same to the letter.
+    ["a fact", fact, factsOf],
+  ]) {
+    const { open } = places();
+    const other = served(open);
+    let isMet = false;
+    const one = heldBack(open, async (name) => {
+      if (!isMet || !name.startsWith("session/")) return;
+      isMet = false;
+      await other.ada.append(what === "a fact" ? fact : turn("u2"));
+    });
+    await one.ada.createSession({ id: "s" });
+    await one.ada.append(turn("u1"));
+    await other.ada.getSession({ session: "s" });
+    isMet = true;
+    const answer = await one.ada.append(change, { idempotency_key: "k" });
+    assert.ok(!isMet && answer.sequence === 3, `${what}: ${JSON.stringify(answer)}`);
+    for (const again of [one, other, served(open)]) assert.deepEqual(await again.ada.append(change, { idempotency_key: "k" }), answer, what);
+    assert.equal(await count(open), what === "a fact" ? 2 : 3, what);
+    // Nobody has it in memory any more: a stale process finds out before it writes.
+    await other.ada.append(turn("u4"));
+    assert.equal((await one.ada.append(turn("u5"), { idempotency_key: "k5" })).sequence, 5);
+  }
+});
+
+test("a key whose process ended before its change was stored is free, whatever others wrote since", async () => {
+  for (const later of ["one part", "everything anew", "nothing"]) {
+    const { open } = places();
+    let isDying = false;
+    const dying = heldBack(open, (name) => (isDying && name.startsWith("session/") ? new Promise(() => {}) : undefined));
+    const other = served(open);
+    await dying.ada.createSession({ id: "s" });
+    await other.ada.append(turn("u0"));
+    isDying = true;
+    void dying.ada.append(turn("u1"), { idempotency_key: "k" });
+    await isRecorded(open, "k");
+    if (later !== "nothing") await other.ada.append(turn("u2"));
+    if (later === "everything anew") await other.ada.forget({ session: "s", item_id: "u0" });
+    const third = served(open);
+    const answer = await third.ada.append(turn("u1"), { idempotency_key: "k" });
+    const { pack } = await third.ada.build({ session: "s", build: { phase: "answer" } });
+    assert.equal(pack.prompt.split("text of u1").length, 2, `${later}: ${pack.prompt}`);
+    for (const again of [third, other, served(open)]) assert.deepEqual(await again.ada.append(turn("u1"), { idempotency_key: "k" }), answer, later);
+  }
+});
+
+test("a key whose change was stored is answered as before, also where its process ended then, and the part is gone", async () => {
+  for (const later of ["nothing", "one part", "everything anew", "everything by who had it open"]) {
+    const { open } = places();
+    let isDying = false;
+    const dying = heldBack(open, (_, parts) => (isDying && parts.includes('"settled"') ? new Promise(() => {}) : undefined));
+    const other = served(open);
+    await dying.ada.createSession({ id: "s" });
+    await dying.ada.append(turn("u0"));
+    if (later.endsWith("open")) await other.ada.getSession({ session: "s" });
+    isDying = true;
+    const answer = await dying.ada.append(turn("u1"), { idempotency_key: "k" });
+    if (later === "one part") await other.ada.append(turn("u2"));
+    if (later.startsWith("everything")) await other.ada.forget({ session: "s", item_id: "u0" });
+    for (const again of [served(open), other, served(open)]) assert.deepEqual(await again.ada.append(turn("u1"), { idempotency_key: "k" }), answer, later);
+    assert.equal(await itemsOf(open), later === "one part" ? 3 : 2, later);
+  }
+});
+
+test("a session that is looked at while a slow process writes leaves the key to it", async () => {
+  for (const meanwhile of ["nothing", "the same key"]) {
+    const { open } = places();
+    const other = served(open);
+    let release;
+    const gate = new Promise((done) => (release = done));
+    let isSlow = false;
+    const slow = heldBack(open, (name) => (isSlow && name.startsWith("session/") ? gate : undefined));
+    await slow.ada.createSession({ id: "s" });
+    isSlow = true;
+    const answering = slow.ada.append(fact, { idempotency_key: "k" });
+    await isRecorded(open, "k");
+    assert.equal((await other.ada.getSession({ session: "s" })).sequence, 0);
+    const second = meanwhile === "the same key" ? await other.ada.append(fact, { idempotency_key: "k" }) : undefined;
+    release();
+    const answer = await answering;
+    if (second) assert.deepEqual(answer, second);
+    for (const again of [served(open), other, slow]) assert.deepEqual(await again.ada.append(fact, { idempotency_key: "k" }), answer, meanwhile);
+    assert.equal(await factsOf(open), 1, meanwhile);
+  }
+});
+
+test("keys that an earlier version kept are as they were", async () => {
+  const { open } = places();
+  const { ada } = served(open);
+  const requestOf = async (key, input) => {
+    const { session: _, ...body } = input;
+    const text = JSON.stringify(["POST", "/v1/sessions/s/append", JSON.stringify(body)]);
+    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+    return { key, hash: Buffer.from(digest).toString("hex"), status: 200, body: { results: [] } };
+  };
+  await ada.createSession({ id: "s" });
+  for (const id of ["u1", "u2", "u3"]) await ada.append(turn(id));
+  const records = await openRecords(open("ada", "service/s"));
+  const old = [
+    { kind: "done", ...(await requestOf("folded", turn("u1"))), before: 0, after: 1 },
+    { kind: "done", ...(await requestOf("settled", turn("u2"))), before: 1 },
+    { kind: "settled", key: "settled", after: 2 },
+    { kind: "done", ...(await requestOf("void", turn("u8"))), before: 2 },
+    { kind: "void", key: "void" },
+    { kind: "done", ...(await requestOf("cut", turn("u3"))), before: 2 },
+    { kind: "done", ...(await requestOf("never", turn("u9"))), before: 3 },
+  ];
+  for (const [at, record] of old.entries()) records.set(String(at + 1), record);
+  await records.save();
+  for (const again of [served(open), served(open)]) {
+    for (const [key, id, sequence] of [
+      ["folded", "u1", 1],
+      ["settled", "u2", 2],
+      ["cut", "u3", 3],
+      ["void", "u8", 4],
+      ["never", "u9", 5],
+    ])
+      assert.equal((await again.ada.append(turn(id), { idempotency_key: key })).sequence, sequence, key);
+  }
+  assert.equal(await itemsOf(open), 5);
+});
+
+test("what another process wrote, removed or made is there for the next request of each", async () => {
+  const directory = join(folder, "sessions-of-two");
+  const memory = memoryStore();
+  for (const [where, storeOf] of [
+    ["memory", () => memory],
+    ["files", () => fileStore(directory)],
+  ]) {
+    const [one, two] = [served(undefined, { store: storeOf() }), served(undefined, { store: storeOf() })];
+    const ids = async ({ ada }) => (await ada.build({ session: "s", build: { phase: "answer" } })).pack.items.map(({ id }) => id);
+    await one.ada.createSession({ id: "s" });
+    assert.equal((await two.ada.getSession({ session: "s" })).sequence, 0);
+    const { sequence } = await one.ada.append(turn("u1"));
+    assert.equal((await two.ada.getSession({ session: "s" })).sequence, sequence);
+    await two.ada.append({ ...turn("u2"), if_sequence: sequence });
+    assert.deepEqual(
+      [await ids(one), await ids(two)],
+      [
+        ["u1", "u2"],
+        ["u1", "u2"],
+      ],
+      where,
+    );
+    await one.ada.setCatalog({ session: "s", items: [{ id: "t", kind: "tool", name: "t", description: "Sends a mail" }] });
+    assert.deepEqual((await two.ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["t"]);
+
+    // Removed and begun anew, with as many parts in all: who had the old one open works on the new one.
+    await two.ada.deleteSession({ session: "s" });
+    await assert.rejects(one.ada.getSession({ session: "s" }), code("NOT_FOUND", 404));
+    await one.ada.createSession({ id: "s" });
+    await one.ada.append(turn("u1"));
+    assert.deepEqual(await ids(two), ["u1"]);
+    await two.ada.deleteSession({ session: "s" });
+    await two.ada.createSession({ id: "s" });
+    await two.ada.append(turn("x1"));
+    await one.ada.append(turn("x2"));
+    assert.deepEqual(
+      [await ids(one), await ids(two)],
+      [
+        ["x1", "x2"],
+        ["x1", "x2"],
+      ],
+      where,
+    );
+    await one.ada.deleteSession({ session: "s" });
+    assert.equal((await two.ada.createSession({ id: "s" })).sequence, 0);
+    await assert.rejects(one.ada.createSession({ id: "s" }), code("DUPLICATE_ID", 409));
+    assert.deepEqual([one.failures, two.failures], [[], []]);
+  }
+});
+
+test("who writes while the session is removed and begun anew writes to the new one, or is refused", async () => {
+  for (const how of ["append", "forget"]) {
+    const { open } = places();
+    const other = served(open);
+    let isMet = false;
+    const meet = async (name) => {
+      if (!isMet || !name.startsWith("session/")) return;
+      isMet = false;
+      await other.ada.deleteSession({ session: "s" });
+      await other.ada.createSession({ id: "s" });
+      await other.ada.append(turn("x1"));
+    };
+    const one = served((tenant, name) => {
+      const storage = open(tenant, name);
+      const met =
+        (method) =>
+        async (...args) => (await meet(name), storage[method](...args));
+      return { ...storage, append: met("append"), compact: met("compact") };
+    });
+    await one.ada.createSession({ id: "s" });
+    await one.ada.append(turn("u1"));
+    isMet = true;
+    if (how === "append") assert.equal((await one.ada.append(turn("u2"))).sequence, 2);
+    else await assert.rejects(one.ada.forget({ session: "s", item_id: "u1" }), code("NOT_FOUND", 404));
+    const { pack } = await served(open).ada.build({ session: "s", build: { phase: "answer" } });
+    assert.deepEqual(
+      pack.items.map(({ id }) => id),
+      how === "append" ? ["x1", "u2"] : ["x1"],
+    );
+  }
+});
+
+test("a session that two processes make at once is one, and the same key is answered the same", async () => {
+  const { open } = places();
+  const other = served(open);
+  let answered;
+  let input = {};
+  const one = heldBack(open, async (name) => {
+    if (!name.startsWith("service/") || answered) return;
+    answered = await other.ada.createSession(input, { idempotency_key: "make" });
+  });
+  assert.deepEqual(await one.ada.createSession(input, { idempotency_key: "make" }), answered);
+  [answered, input] = [undefined, { id: "s" }];
+  await assert.rejects(one.ada.createSession(input), code("DUPLICATE_ID", 409));
+  assert.equal((await one.ada.append(turn("u1"))).sequence, 1);
+  const { path } = await one.ada.createSession({ options: { budget: { answer: -1 } } }).catch((error) => error);
+  assert.equal(path, "/options/budget/answer");
 });
 
 test("who writes on what is not so any more is told: if_sequence, If-Match, two processes", async () => {
@@ -484,6 +732,27 @@ test("what is forgotten is gone from answers to keys, too", async () => {
     ).results.length,
     1,
   );
+});
+
+test("what is forgotten is gone from answers to keys that only the store has", async () => {
+  for (const isRestarted of [false, true]) {
+    const where = places();
+    let { ada } = served(where.open);
+    await ada.createSession({ id: "s" });
+    await ada.append({
+      session: "s",
+      items: [{ id: "c1", kind: "tool_call", text: "t()" }],
+      tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }],
+    });
+    await ada.drilldown({ session: "s", handle: "artifact:result:c1", selector: { type: "lines", start: 0, end: 1 } }, { idempotency_key: "d" });
+    for (let n = 0; n < 257; n += 1) await ada.append({ session: "s" }, { idempotency_key: `k${n}` });
+    if (isRestarted) ({ ada } = served(where.open));
+    assert.ok((await where.stores.get("ada").session("service/s").load()).parts.join("").includes("quokka"));
+    await ada.forget({ session: "s", item_id: "result:c1" });
+    assert.ok(!(await stored(where)).includes("quokka"));
+    // The newest answers stay.
+    assert.equal((await ada.append({ session: "s" }, { idempotency_key: "k256" })).sequence, 1);
+  }
 });
 
 test("what is forgotten is gone from the store, too", async () => {

@@ -31,7 +31,7 @@ import { Registry } from "./registry.js";
 import type { PrunedSession } from "./registry.js";
 import { Refused, problemResponse } from "./problems.js";
 import { check } from "./schema.js";
-import { Session } from "./stored.js";
+import { Session, isConflict } from "./stored.js";
 import type { Answered, Opening, Places, RequestKey } from "./stored.js";
 
 export type { ServiceCaller };
@@ -587,7 +587,7 @@ class Service {
     const places = await this.#places(tenant, id);
     let isNew = false;
     const make = async (): Promise<Session> => {
-      const made = await Session.create(places, options, key, this.#opening).catch(refusedOptions);
+      const made = await Session.create(places, options, key, this.#opening);
       isNew = made !== undefined;
       return made ?? Session.open(places, this.#opening);
     };
@@ -853,10 +853,6 @@ async function keyOf(
   return { key, hash: await sha256(utf8(JSON.stringify([method, pathname, text]))) };
 }
 
-function isConflict(error: unknown): boolean {
-  return ContextWeaverError.is(error) && error.code === "CONFLICT";
-}
-
 /** What nobody waits for is not begun. */
 function refuseAborted({ signal }: ServiceRequest): void {
   if (signal?.aborted) throw aborted();
@@ -864,13 +860,6 @@ function refuseAborted({ signal }: ServiceRequest): void {
 
 function aborted(): Refused {
   return new Refused(499, "UNSUPPORTED", "the request was aborted");
-}
-
-/** Options of a session stand below `/options`. */
-function refusedOptions(error: unknown): never {
-  if (!ContextWeaverError.is(error) || error.path === undefined) throw error;
-  const { code, message, path, hint } = error;
-  throw new ContextWeaverError(code, message, { path: `/options${path}`, hint });
 }
 
 /** Drops are counted all, and as many of them listed, unless more are asked for. */

@@ -4,6 +4,8 @@
 export interface Kept {
   /** Bytes, about. */
   readonly weight: number;
+  /** Whether it is as the store has it; without this it is. */
+  isCurrent?(): Promise<boolean>;
   free(): void;
 }
 
@@ -42,6 +44,7 @@ export class Pool<K extends Kept> {
     run: (kept: K, drop: () => void) => Promise<T>,
   ): Promise<T> {
     return this.#inTurn(tenant, name, async (place) => {
+      if (place.kept?.isCurrent && !(await place.kept.isCurrent())) this.#forget(place);
       place.kept ??= await open();
       return run(place.kept, () => this.#forget(place));
     });

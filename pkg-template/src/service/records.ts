@@ -1,28 +1,35 @@
 // What only the service knows of a session, beside its journal and in the same format: records in the order in which they came.
 import { openRecords } from "contextweaver";
 import type { SessionStorage } from "../storage/storage-types.js";
+import { KnownStorage } from "./known-storage.js";
 
 type Opened<R> = Awaited<ReturnType<typeof openRecords<R>>>;
 
 /** Records in their order, each whole or not there. */
 export class Records<R> {
-  readonly #storage: SessionStorage;
+  readonly #known: KnownStorage;
   readonly #opened: Opened<R>;
   /** Names are numbers. */
   #next: number;
 
-  private constructor(storage: SessionStorage, opened: Opened<R>) {
-    [this.#storage, this.#opened] = [storage, opened];
+  private constructor(known: KnownStorage, opened: Opened<R>) {
+    [this.#known, this.#opened] = [known, opened];
     this.#next = Math.max(-1, ...opened.names().map(Number)) + 1;
   }
 
   static async open<R>(storage: SessionStorage, salvage = false): Promise<Records<R>> {
-    return new Records(storage, await openRecords<R>(storage, { salvage }));
+    const known = new KnownStorage(storage);
+    return new Records(known, await openRecords<R>(known.storage, { salvage }));
   }
 
   /** How many there are. */
   get size(): number {
     return this.#opened.size;
+  }
+
+  /** Whether nobody else wrote since. */
+  isCurrent(): Promise<boolean> {
+    return this.#known.isCurrent();
   }
 
   all(): readonly R[] {
@@ -52,6 +59,6 @@ export class Records<R> {
   }
 
   delete(): Promise<void> {
-    return this.#storage.delete();
+    return this.#known.storage.delete();
   }
 }
