@@ -4,6 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { has, optionalProgram, project, run } from "./harness.mjs";
+import { random } from "./storage-contract.mjs";
 import { ATTACKS, BODIES, TOKENS, conversation, holdsTheAttacks, loggedDecision } from "./service-cases.mjs";
 
 const folder = await project("service", {
@@ -309,6 +310,70 @@ test("a session that is looked at while a slow process writes leaves the key to 
     if (second) assert.deepEqual(answer, second);
     for (const again of [served(open), other, slow]) assert.deepEqual(await again.ada.append(fact, { idempotency_key: "k" }), answer, meanwhile);
     assert.equal(await factsOf(open), 1, meanwhile);
+  }
+});
+
+test("of three processes that write at once, wait and end in any of their steps, each key is done once", async () => {
+  for (let seed = 0; seed < 12; seed += 1) {
+    const draw = random(seed);
+    const { open } = places();
+    const never = () => new Promise(() => {});
+    /** A process that ends in some write, before it is done or after: whoever waits for it is told. */
+    const begun = () => {
+      const process = { isOver: false };
+      const over = new Promise((_, reject) => (process.end = () => reject(new Error("it ended"))));
+      over.catch(() => undefined);
+      const step = async () => {
+        for (let turns = Math.floor(draw() * 4); turns > 0; turns -= 1) await new Promise((done) => setImmediate(done));
+        if (process.isOver) await never();
+      };
+      const { ada } = served((tenant, name) => {
+        const storage = open(tenant, name);
+        const stepped =
+          (method) =>
+          async (...args) => {
+            await step();
+            const isLast = draw() < 0.02 && method !== "load" && method !== "end";
+            if (isLast) [process.isOver] = [true, process.end()];
+            if (isLast && draw() < 0.5) await never();
+            const done = await storage[method](...args);
+            await step();
+            return done;
+          };
+        return Object.fromEntries(Object.keys(storage).map((method) => [method, stepped(method)]));
+      });
+      return Object.assign(process, { ask: (run) => Promise.race([run(ada), over]) });
+    };
+    const processes = [begun(), begun(), begun()];
+    const asked = async (run) => {
+      for (;;) {
+        const at = Math.floor(draw() * processes.length);
+        if (processes[at].isOver) processes[at] = begun();
+        try {
+          return await processes[at].ask(run);
+        } catch (error) {
+          assert.ok(error.message === "it ended" || error.code === "CONFLICT", `${seed}: ${error}`);
+        }
+      }
+    };
+    await asked((ada) => ada.createSession({ id: "s" }, { idempotency_key: "make" }));
+    const client = async (name) => {
+      for (let n = 0; n < 6; n += 1) {
+        // Half of the times all changes are the same to the letter.
+        const change = { session: "s", facts: [{ key: "colour", value: seed % 2 ? "green" : `${name} ${n}` }] };
+        const ask = () => asked((ada) => ada.append(change, { idempotency_key: `${name}${n}` }));
+        const answer = await ask();
+        if (draw() < 0.3) assert.deepEqual(await ask(), answer, `${seed}`);
+        if (draw() < 0.2) await asked((ada) => ada.getSession({ session: "s" }));
+        if (draw() > 0.1) continue;
+        const item = turn(`${name}${n}`);
+        await asked((ada) => ada.append(item).catch((error) => (error.code === "DUPLICATE_ID" ? undefined : Promise.reject(error))));
+        // Everything is written anew.
+        await asked((ada) => ada.forget({ session: "s", item_id: item.items[0].id }));
+      }
+    };
+    await Promise.all(["a", "b", "c", "d"].map(client));
+    assert.equal(await factsOf(open), 24, `${seed}`);
   }
 });
 
