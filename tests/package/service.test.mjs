@@ -252,6 +252,26 @@ test("a key that met the write of another process is done, once", async () => {
   }
 });
 
+test("who is slower than another process some times in a row is not refused", async () => {
+  const { open } = places();
+  const other = served(open);
+  const rule = { condition_stakes: "high", condition_confidence: "< 0.5", action: "block", message: "too risky" };
+  let left = 0;
+  const one = heldBack(open, async (name) => {
+    if (left === 0 || name.startsWith("service/")) return;
+    left -= 1;
+    if (name === "decisions") await other.ada.addGuardrails({ rules: [{ ...rule, id: `r${left}` }] });
+    else await other.ada.append(turn(`u${left}`));
+  });
+  await one.ada.createSession({ id: "s" });
+  left = 5;
+  assert.equal((await one.ada.append(turn("last"), { idempotency_key: "k" })).sequence, 6);
+  left = 5;
+  assert.deepEqual(await one.ada.addGuardrails({ rules: [{ ...rule, id: "last" }] }), { added: 1, duplicates: [] });
+  const { guardrails } = await served(open).ada.exportDecisions({});
+  assert.deepEqual(guardrails.map(({ id }) => id).sort(), ["last", "r0", "r1", "r2", "r3", "r4"]);
+});
+
 test("a key whose process ended before its change was stored is free, whatever others wrote since", async () => {
   for (const later of ["one part", "everything anew", "nothing"]) {
     const { open } = places();

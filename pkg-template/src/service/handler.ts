@@ -21,6 +21,7 @@ import { BodyError, readBody } from "../mcp/http-body.js";
 import type { BodyRequest } from "../mcp/http-body.js";
 import { Access, authorizing } from "../mcp/mcp-access.js";
 import type { AccessRequest, ServiceCaller } from "../mcp/mcp-access.js";
+import { repeated } from "./conflicts.js";
 import { Followers } from "./followers.js";
 import { DecisionMemory } from "./memory.js";
 import { OPENAPI_PATH, openApi } from "./openapi.js";
@@ -31,7 +32,7 @@ import { Registry } from "./registry.js";
 import type { PrunedSession } from "./registry.js";
 import { Refused, problemResponse } from "./problems.js";
 import { check } from "./schema.js";
-import { Session, isConflict } from "./stored.js";
+import { Session } from "./stored.js";
 import type { Answered, Opening, Places, RequestKey } from "./stored.js";
 
 export type { ServiceCaller };
@@ -650,12 +651,12 @@ class Service {
     return this.#use(call, async (session) => ({ status: 200, body: read(session) }));
   }
 
-  /** Runs a request on a session; once more where another process wrote meanwhile. */
+  /** Runs a request on a session; again where another process wrote meanwhile. */
   async #use(call: Call<never>, run: (session: Session, drop: () => void) => Promise<Reply>): Promise<Reply> {
     const { tenant, request } = call;
     const { session } = call.input as { readonly session: string };
     const places = await this.#places(tenant, session);
-    const attempt = (): Promise<Reply> =>
+    return repeated(() =>
       this.#sessions.use(
         tenant,
         session,
@@ -668,13 +669,8 @@ class Service {
             this.#registry?.note(tenant, session);
           }
         },
-      );
-    try {
-      return await attempt();
-    } catch (error) {
-      if (isConflict(error)) return attempt();
-      throw error;
-    }
+      ),
+    );
   }
 
   async #remember(tenant: string, run: (memory: DecisionMemory, drop: () => void) => Promise<Reply>): Promise<Reply> {
@@ -697,9 +693,9 @@ class Service {
     });
   }
 
-  /** Runs what may change a memory, and stores that before it is told; once more where another process wrote meanwhile. */
-  async #change(tenant: string, run: (memory: DecisionMemory) => Promise<Reply>): Promise<Reply> {
-    const attempt = (): Promise<Reply> =>
+  /** Runs what may change a memory, and stores that before it is told; again where another process wrote meanwhile. */
+  #change(tenant: string, run: (memory: DecisionMemory) => Promise<Reply>): Promise<Reply> {
+    return repeated(() =>
       this.#remember(tenant, async (memory, drop) => {
         const reply = await run(memory);
         try {
@@ -710,13 +706,8 @@ class Service {
           throw error;
         }
         return reply;
-      });
-    try {
-      return await attempt();
-    } catch (error) {
-      if (isConflict(error)) return attempt();
-      throw error;
-    }
+      }),
+    );
   }
 
   async #route(

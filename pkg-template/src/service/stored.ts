@@ -9,6 +9,7 @@ import { Catalog, ContextManager, ContextWeaverError, Router, openSession } from
 import type { CatalogJson, ContextManagerOptions, SavedSession } from "contextweaver";
 import { sumOf } from "../storage/checks.js";
 import type { SessionStorage, StoredParts } from "../storage/storage-types.js";
+import { isConflict, repeated } from "./conflicts.js";
 import { KnownStorage } from "./known-storage.js";
 import type { StorageWatch } from "./known-storage.js";
 import type { SessionOptions } from "./operations.js";
@@ -26,8 +27,6 @@ const MAX_ANSWER = 512 * 1024;
 const MAX_RECORDS = 2_048;
 /** Bytes that an item takes in memory beside its artifact, about. */
 const ITEM_BYTES = 2_048;
-/** How often a session is read anew to which others write meanwhile. */
-const READS = 10;
 
 /** How a request was answered. */
 export interface Answered {
@@ -143,13 +142,7 @@ export class Session implements Kept {
 
   /** Opens a session; anew where others write to it meanwhile. */
   static async open(places: Places, opening: Opening): Promise<Session> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await Session.#opened(places, opening);
-      } catch (error) {
-        if (!isConflict(error) || attempt === READS) throw error;
-      }
-    }
+    return repeated(() => Session.#opened(places, opening));
   }
 
   static async #opened(places: Places, opening: Opening): Promise<Session> {
@@ -366,11 +359,6 @@ function keep(all: Map<string, Done>, { key, hash, status, body, after }: Done):
 /** Whether an answer has a part of a result. */
 function hasSlice({ body }: Answered): boolean {
   return "slice" in body;
-}
-
-/** Whether somebody else wrote meanwhile. */
-export function isConflict(error: unknown): boolean {
-  return ContextWeaverError.is(error) && error.code === "CONFLICT";
 }
 
 /** Refuses what are no options of a manager, which stand below `/options`. */
