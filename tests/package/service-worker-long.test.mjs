@@ -195,6 +195,8 @@ class Played {
   #faults;
   /** Places of an append at which none of this session has failed yet. */
   #untried = [...EVERY_APPEND];
+  /** Where the first append with a large result fails, too. */
+  #untriedOfLarge = ["put"];
   #client;
   #plan;
   #twin;
@@ -418,10 +420,11 @@ class Played {
   /** Asks until it is answered; or, where the client gives up, once. */
   async #ask(name, input, key, gives_up = false) {
     for (let attempt = 0; ; attempt += 1) {
-      const untried = name === "append" && attempt < 3 ? this.#untried.pop() : undefined;
+      const isLarge = input.tool_results?.some(isLong);
+      const untried = name === "append" && attempt < 3 ? ((isLarge ? this.#untriedOfLarge.pop() : undefined) ?? this.#untried.pop()) : undefined;
       this.#plan =
         untried || (attempt < 3 && this.#faults.chance(this.events < EARLY ? this.#chances.fault : this.#chances.late))
-          ? planOf(this.#faults, input.tool_results?.some(isLong), untried)
+          ? planOf(this.#faults, isLarge, untried)
           : undefined;
       try {
         const answer = await this.#client[name](input, key && { idempotency_key: key });
