@@ -29,6 +29,8 @@ export class Reading {
   readonly #places: ToolPlace[] = [];
   readonly #findings: CatalogFinding[] = [];
   readonly #ids = new Set<string>();
+  /** The number that the next item of a name tries first: many items may have one name. */
+  readonly #next = new Map<string, number>();
   #untold = 0;
 
   constructor(origin: Origin, options: unknown) {
@@ -50,14 +52,12 @@ export class Reading {
   /** The id of a name that no item has yet. */
   idOf(name: string): string {
     const base = this.#server === undefined ? `${this.#origin}:${name}` : `${this.#origin}:${this.#server}/${name}`;
-    return this.#unique((at) => (at === 1 ? base : `${base}#${at}`));
-  }
-
-  #unique(made: (at: number) => string): string {
-    let at = 1;
-    while (this.#ids.has(made(at))) at += 1;
-    this.#ids.add(made(at));
-    return made(at);
+    let at = this.#next.get(base) ?? 1;
+    const made = (): string => (at === 1 ? base : `${base}#${at}`);
+    while (this.#ids.has(made())) at += 1;
+    this.#ids.add(made());
+    this.#next.set(base, at + 1);
+    return made();
   }
 
   add(item: SelectableItem, place: ToolPlace): void {
