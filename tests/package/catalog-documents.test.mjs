@@ -371,6 +371,8 @@ metadata:
     { path: "SKILL.md", text: "---\nname: block\ndescription: |\n  First line\n    further in\n  last\n---" },
   ]);
   assert.deepEqual(findingsOf(catalog), []);
+  const [long] = Catalog.fromSkills([skill('name: long\ndescription: "One\\\n  \\U0001F600\n\n  two\u2028"')]).items();
+  assert.equal(long.description, "One\u{1F600}\ntwo\u2028");
   const refunds = catalog.get("skill:refunds");
   assert.deepEqual([refunds.kind, refunds.name, refunds.description], ["skill", "refunds", "Use when a customer wants money back.\nNever for gifts."]);
   assert.deepEqual(refunds.metadata.skill, {
@@ -385,6 +387,30 @@ metadata:
   assert.equal(catalog.get("skill:block").description, "First line\n  further in\nlast");
   assert.ok(!JSON.stringify(catalog).includes("find the order"), "the body is read when the skill is used");
   assert.equal(new Router(catalog).route("the customer wants his money back").candidate_ids[0], "skill:refunds");
+});
+
+test("skills: the tools that are allowed, as a text and as a list", () => {
+  const allowed = (front) => {
+    const catalog = Catalog.fromSkills([skill(`name: refunds\ndescription: x\n${front}`)]);
+    return [catalog.items()[0].metadata.skill, catalog.findings().map(({ code }) => code)];
+  };
+  for (const [front, tools] of [
+    ["allowed-tools: Bash(git add:*) Read", ["Bash(git add:*)", "Read"]],
+    ["allowed-tools: Read, Grep,Bash(git diff, x)", ["Read", "Grep", "Bash(git diff, x)"]],
+    ["allowed-tools: Read Bash(git", ["Read", "Bash(git"]],
+    ["allowed-tools:\n  - Bash(git add:*)\n  # more\n\n  - 'Read'\nlicense: MIT", ["Bash(git add:*)", "Read"]],
+    ["allowed-tools: # of Claude\n- Read\n- Grep", ["Read", "Grep"]],
+  ]) {
+    const [{ allowed_tools }, codes] = allowed(front);
+    assert.deepEqual([allowed_tools, codes], [tools, []], front);
+  }
+  assert.deepEqual(allowed("metadata:\n  tags:\n    - a\n    - b\n  by: c\nlicense: MIT")[0], {
+    path: "skills/refunds/SKILL.md",
+    license: "MIT",
+    metadata: { tags: ["a", "b"], by: "c" },
+  });
+  for (const nested of ["allowed-tools:\n- Read:\n    a: b", "allowed-tools: [Read]", "metadata:\n  a:\n  - - b"])
+    assert.ok(allowed(nested)[1].includes("skill-yaml"), nested);
 });
 
 test("skills: what is not as the format says", () => {
@@ -448,6 +474,10 @@ const HOSTILE_SKILLS = `
 import { Catalog } from "./entry.mjs";
 const inner = 64 * 1024 - 64;
 const fronts = [" ".repeat(inner), '"'.repeat(inner), \`a: "\${"\\\\".repeat(inner)}\`, \`a: "\${"\\n".repeat(inner)}\`, \`a: \${"#".repeat(inner)}\`, "a: >\\n".concat("\\n ".repeat(inner / 2)), "- ".repeat(inner / 2), \`a:\\n\${" b: c\\n".repeat(inner / 7)}\`, \`a: '\${"''".repeat(inner / 2)}\`, "a: b\\n\\n".repeat(inner / 6)];
+// A long path, and thousands of one name.
+const text = "---\\nname: b\\ndescription: b\\n---\\n";
+if (Catalog.fromSkills([{ path: "a".repeat(1e6), text }, { path: "/".repeat(1e6) + "skill.m", text }]).size !== 2) throw new Error("paths");
+if (Catalog.fromSkills(Array.from({ length: 50_000 }, () => ({ path: "b/SKILL.md", text }))).size !== 50_000) throw new Error("names");
 for (let n = 0; n < 20; n += 1) {
   for (const front of fronts) {
     const catalog = Catalog.fromSkills([

@@ -94,18 +94,27 @@ test("skills of several servers are one list, and each is read from its server",
 
 test("a file of a skill that is not what its entry says reaches no client", async (t) => {
   const folder = await temporaryFolder("gateway-skills");
+  // As YAML readers tell these texts: blocks end with a line break, and dates may be written anew.
+  const written = {
+    folded: [">\n  Use when a customer\n  wants money back.", "Use when a customer wants money back.\n"],
+    kept: ["|+\n  One\n    two\n", "One\n  two\n\n"],
+    continued: ['"One \\\n  \\U0001F600\n\n  two"', "One \u{1F600}\ntwo"],
+    plain: ["One\n\n  two # said", "One\ntwo"],
+    dated: ["2024-01-01", "2024-01-01T00:00:00.000Z"],
+  };
   const files = {
     good: "---\nname: good\ndescription: Fine.\n---\nBody.\n",
+    ...Object.fromEntries(Object.entries(written).map(([name, [front]]) => [name, `---\nname: ${name}\ndescription: ${front}\n---\n`])),
     digest: "other",
     size: "longer than said",
     front: "---\nname: front\ndescription: Send me all.\n---\n",
   };
   const digest = (text) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
-  const said = { good: files.good, digest: "right", size: "short", front: files.front };
+  const said = { ...files, digest: "right", size: "short" };
   const skills = Object.keys(files).map((name) => ({
     uri: `skill://${name}/SKILL.md`,
-    frontmatter: { name, description: "Fine." },
-    resources: [{ uri: `skill://${name}/SKILL.md`, digest: digest(said[name]), size: name === "digest" ? 5 : said[name].length }],
+    frontmatter: { name, description: written[name]?.[1] ?? "Fine." },
+    resources: [{ uri: `skill://${name}/SKILL.md`, digest: digest(said[name]), size: name === "digest" ? 5 : Buffer.byteLength(said[name]) }],
   }));
   const shop = await program(
     folder,
@@ -128,7 +137,7 @@ test("a file of a skill that is not what its entry says reaches no client", asyn
   // Nothing is known of a file before its skill was listed, and nothing is read for that.
   assert.equal(await read("digest"), "other");
   await request("skills/list", {});
-  assert.equal(await read("good"), files.good);
+  for (const name of ["good", ...Object.keys(written)]) assert.equal(await read(name), files[name]);
   assert.match(await read("digest"), /not what the entry of its skill says: it has another digest/);
   assert.match(await read("size"), /has 16 bytes in place of 5/);
   assert.match(await read("front"), /has another `description` in front/);

@@ -49,8 +49,8 @@ function readSkill(given: unknown, place: { readonly index: number; readonly pat
   const warn = (code: string, message: string): void => reading.note({ code, path: `${at}/text`, message }, id);
   if (name.length > MAX_NAME || !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))
     warn("skill-name", `a name has at most ${MAX_NAME} letters from a to z, digits and single hyphens`);
-  const folder = /([^/\\]+)[/\\]+SKILL\.md$/i.exec(file)?.[1];
-  if (folder !== undefined && folder !== name) warn("skill-folder", "the folder has another name than the skill");
+  const folder = folderOf(file);
+  if (folder && folder !== name) warn("skill-folder", "the folder has another name than the skill");
   if (description.length > MAX_DESCRIPTION)
     warn("skill-description", `a description has at most ${MAX_DESCRIPTION} characters`);
   if (!id.endsWith(name)) warn("skill-duplicate", "another skill has this name; a number makes the id unique");
@@ -66,18 +66,29 @@ function readSkill(given: unknown, place: { readonly index: number; readonly pat
       id,
     );
   }
-  const [license, compatibility, tools] = ["license", "compatibility", "allowed-tools"].map((key) =>
-    stringOf(front.fields.get(key)),
-  );
+  const [license, compatibility] = ["license", "compatibility"].map((key) => stringOf(front.fields.get(key)));
+  const tools = toolsOf(front.fields.get("allowed-tools"));
   const metadata = front.fields.get("metadata");
   const skill: JsonObject = {
     path: file,
     ...(license !== undefined && { license }),
     ...(compatibility !== undefined && { compatibility }),
-    ...(tools !== undefined && { allowed_tools: tools.split(/\s+/) }),
+    ...(tools.length > 0 && { allowed_tools: tools }),
     ...(metadata instanceof Map && { metadata: Object.fromEntries(metadata) }),
   };
   reading.add({ id, kind: "skill", name, description, metadata: { skill } }, place);
+}
+
+/** The name of the folder that a `SKILL.md` is in. */
+function folderOf(file: string): string | undefined {
+  const parts = file.split(/[/\\]+/);
+  return parts.at(-1)?.toLowerCase() === "skill.md" ? parts.at(-2) : undefined;
+}
+
+/** The tools that a skill may use: a list, or a text with commas or white space between them, but for those in parentheses. */
+function toolsOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.filter((one): one is string => stringOf(one) !== undefined);
+  return stringOf(value)?.match(/(?:\([^)]*\)?|[^\s,(])+/g) ?? [];
 }
 
 /** The texts that stand in front of a skill, by name; none where that cannot be read with certainty. @internal */
@@ -94,15 +105,18 @@ export function frontTexts(content: string): ReadonlyMap<string, string> {
   }
 }
 
+/** A text, or a list of texts. */
+type Value = string | string[];
+
 /** What stands in front of a skill. */
 interface Front {
-  readonly fields: ReadonlyMap<string, string | ReadonlyMap<string, string>>;
+  readonly fields: ReadonlyMap<string, Value | ReadonlyMap<string, Value>>;
   readonly problems: readonly (readonly [code: string, message: string])[];
 }
 
 /**
  * Reads the part between two lines of `---`: the YAML that skills are written in, which is fields with a text each, in one line or in
- * several, and fields of such fields. Of other YAML, such as anchors, a line says so.
+ * several, or a list of texts, and fields of such fields. Of other YAML, such as anchors, a line says so.
  */
 function frontOf(content: string, path: string): Front {
   const start = /^\ufeff?---[ \t]*\r?\n/.exec(content)?.[0].length;
@@ -113,7 +127,8 @@ function frontOf(content: string, path: string): Front {
   return new FrontReader(whole.split(/\r?\n/)).read();
 }
 
-const FIELD = /^([A-Za-z0-9_][A-Za-z0-9_.-]*)[ \t]*:(?:[ \t]+(.*))?$/;
+const FIELD = /^([A-Za-z0-9_][A-Za-z0-9_.-]*)[ \t]*:(?:[ \t]+([^]*))?$/;
+const ENTRY = /^-(?:[ \t]+([^]*))?$/;
 
 class FrontReader {
   readonly #lines: readonly string[];
@@ -125,7 +140,7 @@ class FrontReader {
   }
 
   read(): Front {
-    const fields = new Map<string, string | ReadonlyMap<string, string>>();
+    const fields = new Map<string, Value | ReadonlyMap<string, Value>>();
     while (this.#at < this.#lines.length) {
       const line = this.#lines[this.#at] as string;
       const [, key, rest = ""] = FIELD.exec(line) ?? [];
@@ -136,7 +151,7 @@ class FrontReader {
         continue;
       }
       if (fields.has(key)) this.#problem("skill-field-twice", "of a field that stands there twice the last counts");
-      fields.set(key, rest.replace(/^#.*/, "") === "" && this.#isMapNext() ? this.#map() : this.#value(rest, 0));
+      fields.set(key, isEmpty(rest) && this.#isMapNext() ? this.#map() : this.#field(rest, 0));
     }
     return { fields, problems: [...this.#problems] };
   }
@@ -145,14 +160,42 @@ class FrontReader {
     this.#problems.set(code, message);
   }
 
+  /** The next line that says something, near by. */
+  get #next(): string | undefined {
+    return this.#lines.slice(this.#at, this.#at + 64).find((line) => !isEmpty(line));
+  }
+
   #isMapNext(): boolean {
-    const next = this.#lines.slice(this.#at, this.#at + 64).find((line) => !isEmpty(line)) ?? "";
+    const next = this.#next ?? "";
     return indentOf(next) > 0 && FIELD.test(next.trim());
   }
 
+  #field(rest: string, indent: number): Value {
+    const next = (isEmpty(rest) && this.#next) || "";
+    return indentOf(next) >= indent && ENTRY.test(next.trim()) ? this.#list(indentOf(next)) : this.#value(rest, indent);
+  }
+
+  #list(level: number): string[] {
+    const list: string[] = [];
+    while (this.#at < this.#lines.length) {
+      const line = this.#lines[this.#at] as string;
+      const [entry, rest = ""] = ENTRY.exec(line.trim()) ?? [];
+      if (!isEmpty(line) && (entry === undefined || indentOf(line) !== level)) break;
+      this.#at += 1;
+      if (isEmpty(line)) continue;
+      if (FIELD.test(rest) || ENTRY.test(rest)) this.#yaml();
+      list.push(this.#value(rest, level));
+    }
+    return list;
+  }
+
+  #yaml(): void {
+    this.#problem("skill-yaml", "of YAML only texts are read; a field is taken as it stands there");
+  }
+
   /** Fields of a field, one level. */
-  #map(): ReadonlyMap<string, string> {
-    const map = new Map<string, string>();
+  #map(): ReadonlyMap<string, Value> {
+    const map = new Map<string, Value>();
     let level: number | undefined;
     while (this.#at < this.#lines.length) {
       const line = this.#lines[this.#at] as string;
@@ -163,20 +206,20 @@ class FrontReader {
       const [, key, rest = ""] = FIELD.exec(line.trim()) ?? [];
       level ??= indent;
       if (key === undefined || indent !== level) this.#problem("skill-line", "a line that is no field is ignored");
-      else map.set(key, this.#value(rest, indent));
+      else map.set(key, this.#field(rest, indent));
     }
     return map;
   }
 
   /** A text, which may go on in lines that stand further in. */
   #value(rest: string, indent: number): string {
-    const block = /^([|>])([+-]?)[1-9]?([+-]?)[ \t]*(#.*)?$/.exec(rest);
+    const block = /^([|>])([+-]?)[1-9]?([+-]?)[ \t]*(#[^]*)?$/.exec(rest);
     if (block) return this.#block(block[1] === ">", (block[2] || block[3]) === "+", indent);
     const quote = rest[0] === '"' || rest[0] === "'" ? rest[0] : undefined;
     const parts = [rest];
     while (this.#at < this.#lines.length) {
       const line = this.#lines[this.#at] as string;
-      if (quote !== undefined && unquoted(parts.join(" ")) !== undefined) break;
+      if (quote !== undefined && unquoted(parts.join("\n")) !== undefined) break;
       if (quote === undefined && !isEmpty(line) && indentOf(line) <= indent) break;
       if (quote === undefined && isEmpty(line) && !this.#goesOn(indent)) break;
       parts.push(line.trim());
@@ -185,23 +228,25 @@ class FrontReader {
       if (quote !== undefined && parts.length > 256) break;
     }
     if (quote === undefined) return this.#plain(parts, rest);
-    const read = unquoted(parts.join(" "));
+    const read = unquoted(parts.join("\n"));
     if (read === undefined) this.#problem("skill-quote", "a text in quotes does not end");
     return read ?? parts.join(" ").slice(1);
   }
 
   #goesOn(indent: number): boolean {
-    const next = this.#lines.slice(this.#at, this.#at + 64).find((line) => !isEmpty(line));
+    const next = this.#next;
     return next !== undefined && indentOf(next) > indent;
   }
 
   #plain(parts: readonly string[], rest: string): string {
-    if (/^[&*!@`%[{]/.test(rest))
-      this.#problem("skill-yaml", "of YAML only texts are read; a field is taken as it stands there");
-    return parts
-      .map((part) => part.replace(/(^|[ \t])#.*$/, "").trim())
-      .filter((part) => part !== "")
-      .join(" ");
+    if (/^[&*!@`%[{]/.test(rest)) this.#yaml();
+    const lines = parts.filter((part) => !part.startsWith("#"));
+    return unfolded(
+      lines
+        .map((part) => part.replace(/[ \t]#[^]*$/, "").trim())
+        .join("\n")
+        .trim(),
+    );
   }
 
   #block(isFolded: boolean, keepsEnd: boolean, indent: number): string {
@@ -237,28 +282,52 @@ function folded(lines: readonly string[]): string {
   return whole + "\n".repeat(empty);
 }
 
+/** Reads the lines of a text that is no block: the end of a line is a space, and an empty line ends the line before it. */
+function unfolded(lines: string): string {
+  return lines.replace(/\n+/g, breaks);
+}
+
+const breaks = (ends: string): string => (ends.length === 1 ? " " : ends.slice(1));
+
 /** What stands in quotes, undefined when they do not end. */
 function unquoted(given: string): string | undefined {
   if (given.startsWith("'")) {
-    const read = /^'((?:[^']|'')*)'[ \t]*(#.*)?$/.exec(given)?.[1];
-    return read?.replaceAll("''", "'");
+    const read = /^'((?:[^']|'')*)'[ \t]*(#[^]*)?$/.exec(given)?.[1];
+    return read === undefined ? undefined : unfolded(read).replaceAll("''", "'");
   }
-  const read = /^"((?:[^"\\]|\\.)*)"[ \t]*(#.*)?$/.exec(given)?.[1];
+  const read = /^"((?:[^"\\]|\\[^])*)"[ \t]*(#[^]*)?$/.exec(given)?.[1];
   return read?.replace(
-    /\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/g,
-    (_, four?: string, two?: string, one?: string) => {
-      const code = four ?? two;
-      return code === undefined
-        ? (ESCAPES[one as string] ?? (one as string))
-        : String.fromCharCode(Number.parseInt(code, 16));
+    /\\(?:U([0-9a-fA-F]{8})|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([^]))|\n+/g,
+    (all: string, eight?: string, four?: string, two?: string, one?: string) => {
+      if (one !== undefined) return ESCAPES[one] ?? one;
+      const code = eight ?? four ?? two;
+      if (code === undefined) return breaks(all);
+      const point = Number.parseInt(code, 16);
+      return point > 0x10ffff ? "\ufffd" : String.fromCodePoint(point);
     },
   );
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0", e: "\u001b" };
+/** What a character behind a backslash means; the end of a line goes on in the next. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  "\n": "",
+  "0": "\0",
+  a: "\x07",
+  b: "\b",
+  e: "\u001b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  L: "\u2028",
+  N: "\x85",
+  P: "\u2029",
+  _: "\xa0",
+};
 
 function isEmpty(line: string): boolean {
-  return /^[ \t]*(#.*)?$/.test(line);
+  return /^[ \t]*(#[^]*)?$/.test(line);
 }
 
 function indentOf(line: string): number {

@@ -63,13 +63,20 @@ export class SkillGuard {
   }
 }
 
-/** The first text of an entry that stands otherwise in front of its file. */
+/**
+ * The first text of an entry that stands otherwise in front of its file. White space says nothing, as readers of YAML differ in what they
+ * keep of it, and neither does a date, which some of them write anew.
+ */
 function otherThan(frontmatter: Fields, content: string): string | undefined {
   const found = frontTexts(content);
-  return Object.keys(frontmatter).find(
-    (name) => typeof frontmatter[name] === "string" && found.has(name) && found.get(name) !== frontmatter[name],
-  );
+  return Object.keys(frontmatter).find((name) => {
+    const [said, stands] = [frontmatter[name], found.get(name)];
+    if (typeof said !== "string" || stands === undefined || DATE.test(stands)) return false;
+    return said.replace(/\s+/g, "") !== stands.replace(/\s+/g, "");
+  });
 }
+
+const DATE = /^\d{4}-\d\d?-\d\d?(?:[Tt\s][\d:.+\sZ-]*)?$/;
 
 function bytesOf(content: Fields | undefined): Uint8Array | undefined {
   const { text, blob } = content ?? {};
