@@ -298,6 +298,43 @@ test("at a cut, what left is told with what became of it", async (t) => {
     assert.ok(at >= number && (at - number) * saves >= extra - 1e-12 && (at - number - 1) * saves < extra + 1e-12, JSON.stringify([at, number, extra, saves]));
 });
 
+test("arguments of calls that left are read once, and not for each line of the prompt", async (t) => {
+  if (!has(t, page.path, page)) return;
+  // Some 15 files of 80 KB leave beside 40,000 lines.
+  const task = { role: "user", content: `Write the files.\n${"ab\n".repeat(40_000)}` };
+  const step = (n) => {
+    const given = JSON.stringify({ path: `src/part-${n}.ts`, content: `const value_${n} = compute(other_thing);\n`.repeat(2_000) });
+    return [
+      { role: "assistant", content: null, tool_calls: [{ id: `call_${n}`, type: "function", function: { name: "write_file", arguments: given } }] },
+      { role: "tool", tool_call_id: `call_${n}`, content: "written" },
+    ];
+  };
+  await tapeOf("chat.jsonl", lines([task, ...Array.from({ length: 20 }, (_, n) => step(n)).flat(), { role: "assistant", content: "Done." }]), 128_000, "gpt-5");
+  assert.ok(sum(worker["session.cuts"]({ key: "" }).map(({ left }) => left)) >= 10);
+});
+
+test("what left is named by its whole handle", async (t) => {
+  if (!has(t, page.path, page)) return;
+  const idOf = (n) => `call_${n}|fc/${n}=`;
+  const said = "artifact:result:call_2|fc/2=, and not artifact:result:call_1|fc/1=0";
+  const task = { role: "user", content: `Which part has the held order?\nRead ${said}.` };
+  const step = (n) => [
+    { role: "assistant", content: null, tool_calls: [{ id: idOf(n), type: "function", function: { name: "read", arguments: JSON.stringify({ part: n }) } }] },
+    {
+      role: "tool",
+      tool_call_id: idOf(n),
+      content: Array.from({ length: 90 }, (_, at) => `line ${at} of part ${n}: order ${n * 1000 + at} is sent by branch ${(at * 7) % 13}`).join("\n"),
+    },
+  ];
+  const messages = [task, ...Array.from({ length: 30 }, (_, n) => step(n)).flat(), { role: "assistant", content: "In part 7." }];
+  const { tape } = await tapeOf("chat.jsonl", lines(messages), 8_000, "gpt-5");
+  const left = tape.calls.filter(({ cut }) => cut !== null).flatMap(({ number }) => worker["session.call"]({ number }).left);
+  const handled = left.filter(({ label, handle }) => handle !== null && label.startsWith("read"));
+  for (const { label, handle } of handled) assert.equal(handle, `artifact:result:${idOf(JSON.parse(label.slice("read ".length)).part)}`);
+  const named = (n) => left.filter(({ label, after }) => label === `read {"part":${n}}` && after === null).map(({ named }) => named);
+  assert.deepEqual([handled.length > 20, named(1), named(2)], [true, [null], [`Read ${said}.`]]);
+});
+
 test("prices, caches and models that are not known", async (t) => {
   if (!has(t, page.path, page)) return;
   const shop = await readFile(join(root, "examples/sessions/shop.jsonl"));

@@ -138,7 +138,9 @@ interface Building {
   isWhole?: boolean;
 }
 
-const HANDLE = /artifact:[\w:.#-]+/;
+/** A handle, which may have any character of an id; what ends the words around it is none of it. */
+const HANDLE = /artifact:[^\s[\])"'`,;]*[^\s[\])"'`,;:.]/;
+const BEHIND_HANDLE = /^[:.]?(?:[\s[\])"'`,;]|$)/;
 
 /** Names a message whatever becomes of its text. */
 function keyOf(message: ChatMessage): string {
@@ -292,7 +294,7 @@ export class TapePlayer {
       const call = asked.get(message.tool_call_id ?? "");
       const [handle] = HANDLE.exec(after ? textOfMessage(after) : "") ?? [];
       const [own] = HANDLE.exec(textOfMessage(message)) ?? [];
-      const named = after ? undefined : lines.find((line) => isNamed(line, own, call, message));
+      const named = after ? undefined : lines.find(namedBy(own, call, message));
       return [
         {
           before: message,
@@ -316,15 +318,29 @@ export class TapePlayer {
   }
 }
 
-/** Whether a line names what left: by its handle, or by what was asked. */
-function isNamed(line: string, handle: string | undefined, call: TapeLeft["call"], message: ChatMessage): boolean {
-  if (handle !== undefined && line.includes(handle)) return true;
+/** Tells of a line whether it names what left: by its handle, or by what was asked. */
+function namedBy(handle: string | undefined, call: TapeLeft["call"], message: ChatMessage): (line: string) => boolean {
+  const isHandled = (line: string): boolean => handle !== undefined && hasHandle(line, handle);
   if (call) {
-    const values = call.arguments.match(/[A-Za-z0-9_][A-Za-z0-9_./-]{4,}/g) ?? [];
-    return line.includes(call.name) && values.length > 0 && values.slice(0, 3).every((value) => line.includes(value));
+    // Arguments may be files: they are read once, and not for each line.
+    const values: string[] = [];
+    for (const [value] of call.arguments.matchAll(/[A-Za-z0-9_][A-Za-z0-9_./-]{4,}/g))
+      if (values.push(value) === 3) break;
+    const isAsked = (line: string): boolean =>
+      values.length > 0 && line.includes(call.name) && values.every((value) => line.includes(value));
+    return (line) => isHandled(line) || isAsked(line);
   }
   const text = textOfMessage(message).trim().slice(0, 40);
-  return text.length > 8 && line.includes(text);
+  return (line) => isHandled(line) || (text.length > 8 && line.includes(text));
+}
+
+/** Whether a line has a handle, and not only one that begins alike. */
+function hasHandle(line: string, handle: string): boolean {
+  for (let at = line.indexOf(handle); at >= 0; at = line.indexOf(handle, at + 1)) {
+    const end = at + handle.length;
+    if (BEHIND_HANDLE.test(line.slice(end, end + 2))) return true;
+  }
+  return false;
 }
 
 function restored(all: readonly Stored[]): readonly ChatMessage[] {
