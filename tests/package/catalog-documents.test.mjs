@@ -413,6 +413,28 @@ test("skills: the tools that are allowed, as a text and as a list", () => {
     assert.ok(allowed(nested)[1].includes("skill-yaml"), nested);
 });
 
+test("half of a surrogate pair in a document is replaced, and told", () => {
+  const half = "cut \ud83d";
+  const document = { openapi: "3.1.0", paths: { "/a": { get: { operationId: "a", summary: half } }, "/b": { get: { operationId: "b" } } } };
+  const escaped = skill('name: refunds\ndescription: "cut \\ud83d"');
+  const card = { ...CARDS["0.3"], description: half };
+  for (const [catalog, id, path] of [
+    [Catalog.fromOpenApi(document), "openapi:a", "/paths/~1a/get/summary"],
+    [Catalog.fromOpenApi(JSON.stringify(document), { on_invalid: "raise" }), "openapi:a", "/paths/~1a/get/summary"],
+    [Catalog.fromSkills([skill("name: other\ndescription: x", "other/SKILL.md"), escaped]), "skill:refunds", "/1"],
+    [Catalog.fromAgentCard([card]), "agent:route_planner", "/0/description"],
+  ]) {
+    assert.ok(catalog.get(id).description.startsWith("cut \ufffd"), id);
+    const told = catalog.findings().filter(({ code }) => code === "text-repaired");
+    assert.deepEqual(
+      told.map(({ path: at, index }) => [at, index]),
+      [[path, undefined]],
+      id,
+    );
+  }
+  refuses(() => Catalog.fromOpenApi({ ...document, paths: {}, info: 1n }), "INVALID_INPUT", "/info");
+});
+
 test("skills: what is not as the format says", () => {
   const given = [
     skill("name: Refunds!\ndescription: x"),

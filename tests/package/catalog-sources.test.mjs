@@ -135,3 +135,60 @@ test("what is no list, and options that are none", () => {
   refuses(() => Catalog.fromOpenAI([], { on_invalid: "ignore" }), "INVALID_INPUT", "/on_invalid");
   refuses(() => Catalog.fromOpenAI([], { toJsonSchema: 1 }), "INVALID_INPUT", "/toJsonSchema");
 });
+
+/** A schema in a schema, so many times. */
+const nested = (levels) => {
+  let schema = { type: "string" };
+  for (let at = 0; at < levels; at += 1) schema = { type: "object", properties: { a: schema } };
+  return schema;
+};
+
+test("what JSON cannot carry of one tool does not cost the others", () => {
+  const ok = { name: "ok", description: "Fine", inputSchema: { type: "object" } };
+  const half = { name: "half", description: "cut \ud83d", inputSchema: { type: "object" } };
+  const deep = { name: "deep", description: "Deep", inputSchema: nested(60) };
+  for (const wrapped of [(tools) => tools, (tools) => ({ tools }), (tools) => ({ jsonrpc: "2.0", id: 1, result: { tools } })]) {
+    const catalog = Catalog.fromMcp(wrapped([half, deep, ok, { description: "nameless" }]), { server: "s" });
+    assert.deepEqual(
+      catalog.items().map(({ id, description }) => [id, description]),
+      [
+        ["mcp:s/half", "cut \ufffd"],
+        ["mcp:s/ok", "Fine"],
+      ],
+    );
+    assert.deepEqual(
+      findingsOf(catalog).map(([code, index]) => [code, index]),
+      [
+        ["text-repaired", 0],
+        ["tool-invalid", 1],
+        ["tool-invalid", 3],
+      ],
+    );
+  }
+  // A level above those that the engine reads, and below those that are written.
+  const between = findingsOf(Catalog.fromMcp([{ ...deep, inputSchema: nested(33) }, ok]));
+  assert.deepEqual([between.length, between[0].slice(0, 2)], [1, ["tool-invalid", 0]]);
+  assert.equal(Catalog.fromMcp([half, ok], { on_invalid: "raise" }).size, 2);
+  refuses(() => Catalog.fromMcp([half, deep], { on_invalid: "raise" }), "INVALID_INPUT", "/0/description");
+
+  const large = { ...ok, name: "large", description: "x".repeat(25 * 2 ** 20) };
+  const functions = [half, large, ok].map(({ name, description, inputSchema: schema }) => ({ type: "function", name, description, parameters: schema }));
+  const catalog = Catalog.fromOpenAI(functions);
+  assert.deepEqual(
+    catalog.items().map(({ id, description }) => [id, description]),
+    [
+      ["half", "cut \ufffd"],
+      ["ok", "Fine"],
+    ],
+  );
+  const [left, repaired] = findingsOf(catalog);
+  assert.deepEqual(
+    [left.slice(0, 3), repaired],
+    [
+      ["tool-invalid", 1, ""],
+      ["text-repaired", undefined, "half", "/description"],
+    ],
+  );
+  assert.equal(Catalog.fromOpenAI([functions[0], functions[2]], { on_invalid: "raise" }).size, 2);
+  assert.throws(() => Catalog.fromOpenAI(functions, { on_invalid: "raise" }), { code: "INVALID_INPUT", path: "/0/description" });
+});

@@ -131,7 +131,7 @@ const catalogCases = {
       ["no list", () => cw.Catalog.fromMcp(5), "INVALID_INPUT", undefined],
       ["the form of ids", () => cw.Catalog.fromMcp(list, { id_form: "x" }), "INVALID_INPUT", "/id_form"],
       ["a typing error", () => cw.Catalog.fromMcp(list, { name: "x" }), "UNKNOWN_FIELD", "/name"],
-      ["no data", () => cw.Catalog.fromMcp({ tools: [{ name: 1n }] }), "INVALID_INPUT", "/tools/0/name"],
+      ["no data", () => cw.Catalog.fromMcp({ tools: [{ name: 1n }] }, { on_invalid: "raise" }), "INVALID_INPUT", "/tools/0/name"],
     ]);
   },
 

@@ -26,7 +26,7 @@ const MAX_SAID = 400;
 /** Reads a card, or a list of them. @internal */
 export function readAgentCards(given: unknown, options: unknown): ReadTools {
   const reading = new Reading("agent", options);
-  const data = plainCopy(given, "an agent card, or a list of them");
+  const data = plainCopy(given, "an agent card, or a list of them", reading);
   const isList = Array.isArray(data);
   const cards: readonly unknown[] = isList ? data : [data];
   if (cards.length > MAX_ITEMS) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_ITEMS} cards`);

@@ -26,6 +26,7 @@ import type {
 } from "./routing-types.js";
 import { readAgentCards } from "./agent-card.js";
 import { readOpenApi } from "./openapi-tools.js";
+import { repairedItems, repairedList } from "./sent-tools.js";
 import { readSkills } from "./skill-files.js";
 import { readTools } from "./tool-sources.js";
 import type { ReadTools, ToolSource } from "./tool-sources.js";
@@ -100,7 +101,19 @@ export class Catalog {
    * with a path that starts with its place in the list.
    */
   static fromMcp(listToolsResult: unknown, options?: McpCatalogOptions): Catalog {
-    const list = encode(listToolsResult, "", SNAPSHOT);
+    try {
+      return Catalog.#ofMcp(encode(listToolsResult, "", SNAPSHOT), options);
+    } catch (error) {
+      const isRaised = fields(options)["on_invalid"] === "raise";
+      const repaired = ContextWeaverError.is(error) && repairedList(listToolsResult, isRaised);
+      if (!repaired) throw error;
+      const catalog = Catalog.#ofMcp(repaired.json, options);
+      catalog.#read = repaired.read;
+      return catalog;
+    }
+  }
+
+  static #ofMcp(list: string, options: McpCatalogOptions | undefined): Catalog {
     if (list === "null") throw new ContextWeaverError("INVALID_INPUT", "expected a list of tools, got null");
     const json = `{"mcp":${list}${moreFields(options, ["items", "mcp"])}}`;
     try {
@@ -211,6 +224,8 @@ export class Catalog {
       catalog.#read = read;
       return catalog;
     } catch (error) {
+      const repaired = ContextWeaverError.is(error) && repairedItems(read, options?.on_invalid === "raise");
+      if (repaired) return Catalog.#of(repaired, options);
       const [prefix, index] = (ContextWeaverError.is(error) && /^\/items\/(\d+)/.exec(error.path ?? "")) || [];
       if (prefix !== undefined) movePath(error, prefix, read.places[Number(index)]?.path ?? "");
       throw error;

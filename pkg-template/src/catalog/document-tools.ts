@@ -1,6 +1,6 @@
 // What catalogs of documents share: OpenAPI, skills and agent cards come from strangers, and whatever they hold, the work is bounded.
 import { ContextWeaverError, masked } from "../boundary/errors.js";
-import { encode, fields } from "../boundary/guard.js";
+import { encode, fields, readValue } from "../boundary/guard.js";
 import { refuseUnknown } from "../boundary/guard-errors.js";
 import { SNAPSHOT } from "../boundary/guard-limits.js";
 import type { CatalogFinding } from "./routing-types.js";
@@ -101,6 +101,7 @@ export class Reading {
       items: this.#items,
       places: this.#places,
       findings: this.#untold > 0 ? [...this.#findings, more] : this.#findings,
+      document: this.#origin,
     };
   }
 
@@ -118,10 +119,16 @@ function safePath(path: string): string {
   return keys.map((key) => key.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
 }
 
-/** Copies what was given as plain data, so that nothing of the caller's runs later. @internal */
-export function plainCopy(given: unknown, what: string): unknown {
-  const data: unknown = JSON.parse(encode(given, "", SNAPSHOT));
+/**
+ * Copies what was given as plain data, so that nothing of the caller's runs later. Halves of surrogate pairs are the author's, and are
+ * replaced; what else is none of JSON is refused. @internal
+ */
+export function plainCopy(given: unknown, what: string, reading: Reading): unknown {
+  const { json, repairs } = readValue(given, "", SNAPSHOT);
+  const isText = repairs.every(({ code }) => code === "TEXT_REPAIRED");
+  const data: unknown = JSON.parse(isText ? json : encode(given, "", SNAPSHOT));
   if (typeof data !== "object" || data === null) throw refused(`expected ${what}`, "");
+  for (const { path, message } of isText ? repairs : []) reading.note({ code: "text-repaired", path, message });
   return data;
 }
 

@@ -31,7 +31,7 @@ const MAX_PARAMETERS = 500;
 /** Reads the operations of a document, or its JSON text. @internal */
 export function readOpenApi(given: unknown, options: unknown): ReadTools {
   const reading = new Reading("openapi", options);
-  const document = documentOf(typeof given === "string" ? parsed(given) : given);
+  const document = documentOf(typeof given === "string" ? parsed(given) : given, reading);
   new DocumentReader(document, reading).read();
   return reading.done;
 }
@@ -48,8 +48,8 @@ function parsed(text: string): unknown {
   }
 }
 
-function documentOf(given: unknown): JsonObject {
-  const document = recordOf(plainCopy(given, "a document of OpenAPI"));
+function documentOf(given: unknown, reading: Reading): JsonObject {
+  const document = recordOf(plainCopy(given, "a document of OpenAPI", reading));
   if (!document) throw refused("expected a document of OpenAPI, got a list", "");
   const { openapi, swagger } = document;
   if (openapi === undefined && swagger !== undefined) {

@@ -12,6 +12,8 @@ export interface ReadTools {
   /** Where each of these stood in what was given: its index, and its path. */
   readonly places: readonly ToolPlace[];
   readonly findings: readonly CatalogFinding[];
+  /** What a document is of that they were read from, which findings are about. */
+  readonly document?: string;
 }
 
 /** Where a tool stood in what was given. @internal */
