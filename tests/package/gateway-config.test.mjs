@@ -176,6 +176,25 @@ test("variables are expanded everywhere they may stand", () => {
     servers: [shell],
   } = one({ command: "sh", args: ["-c", "echo ${#list[@]} $HOME ${}"] });
   assert.deepEqual(shell.transport.args, ["-c", "echo ${#list[@]} $HOME ${}"]);
+  const environment = { B: "bee", filestore: "s3://x", EMPTY: "", HOME: "/home/ann" };
+  for (const [written, expanded] of [
+    ["${A:-${B}}", "bee"],
+    ["${A:-${C:-${B}/d}}-${EMPTY:-x${env:B}}", "bee/d-xbee"],
+    ["${B:-${NOT_SET}}", "bee"],
+    ['${A:-{"a":{}}} {}', '{"a":{}} {}'],
+    ["{ ${B} } ${A:-{}", "{ bee } ${A:-{}"],
+    ["${list[${B}]} ${(${B}", "${list[bee]} ${(bee"],
+    ["${filestore} ${config:-/etc/x} ${input:-i} ${command:-ls} ${file:-f} ${file_path:-x}", "s3://x /etc/x i ls f x"],
+  ])
+    assert.deepEqual(one({ command: "a", args: [written] }, environment).servers[0].transport.args, [expanded]);
+  for (const [written, code] of [
+    ["${A:-${NOT_SET}}", "NOT_FOUND"],
+    ["${file}", "UNSUPPORTED"],
+    ["${fileDirname:x}", "UNSUPPORTED"],
+    ["${A:-${config:x}}", "UNSUPPORTED"],
+    [`${"${A:-".repeat(100)}${"}".repeat(100)}`, "TOO_DEEP"],
+  ])
+    assert.throws(() => one({ command: "a", args: [written] }, environment), { code, path: "/mcpServers/it/args/0" }, written);
   // A value is not expanded again, and names are looked up as own ones.
   const {
     servers: [twice],

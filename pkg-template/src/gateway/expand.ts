@@ -7,12 +7,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Most characters of a text with its variables expanded. */
 const MAX_EXPANDED = 128 * 1024;
-const WRITTEN = /\$\{([^{}]*)\}/g;
+/** Defaults within defaults. */
+const MAX_LEVELS = 16;
+const BEGIN = "${";
 /** The name, and what stands for a variable that is not set or empty. */
 const VARIABLE = /^(?:env:)?([A-Za-z_]\w*)(?::-(.*))?$/s;
 /** What VS Code would ask the user for, or find out. */
 const OF_EDITOR =
-  /^(?:input:|command:|config:|workspaceFolder|file|relativeFile|cwd$|lineNumber|selectedText|execPath$|pathSeparator$|\/$)/;
+  /^(?:(?:input|command|config):|(?:workspaceFolder(?:Basename)?|file(?:Basename(?:NoExtension)?|Dirname(?:Basename)?|Extname|WorkspaceFolder)?|relativeFile(?:Dirname)?|cwd|lineNumber|selectedText|execPath|pathSeparator|\/)(?::|$))/;
 
 /** Expands variables, and keeps which they were. @internal */
 export class Expansion {
@@ -35,20 +37,25 @@ export class Expansion {
   }
 
   /**
-   * Expands a text. What is in braces and no name, such as `${#list[@]}` of a shell, stays as it is. Errors name the variable and
-   * nothing else of the text or the environment's values: `NOT_FOUND` when it is not set, `UNSUPPORTED` when only an editor knows it,
-   * `TOO_LARGE` above 128 Ki characters.
+   * Expands a text, defaults with variables in them, too. What is in braces and no name, such as `${#list[@]}` of a shell, stays as it
+   * is. Errors name the variable and nothing else of the text or the environment's values: `NOT_FOUND` when it is not set, `UNSUPPORTED`
+   * when only an editor knows it, `TOO_LARGE` above 128 Ki characters, `TOO_DEEP` above 16 defaults within each other.
    */
   text(written: string, path: string): string {
-    let left = MAX_EXPANDED;
-    const expanded = written.replace(WRITTEN, (whole, inner: string) => {
-      if (OF_EDITOR.test(inner)) throw ofEditor(inner, path);
-      const [, name, otherwise] = VARIABLE.exec(inner) ?? [];
-      if (name === undefined) return whole;
-      const value = this.#value(name);
-      this.#names.add(name);
-      if (value === undefined && otherwise === undefined) throw this.#missing(name, path);
-      const chosen = otherwise !== undefined && !value ? otherwise : (value ?? "");
+    return this.#expanded(written, path, 0);
+  }
+
+  #expanded(written: string, path: string, level: number): string {
+    if (level > MAX_LEVELS)
+      throw new ContextWeaverError("TOO_DEEP", `more than ${MAX_LEVELS} defaults of variables within each other`, {
+        path,
+      });
+    const ends = endsOf(written);
+    let [expanded, done, left] = ["", 0, MAX_EXPANDED];
+    for (let at = written.indexOf(BEGIN); at >= 0; at = written.indexOf(BEGIN, Math.max(done, at + BEGIN.length))) {
+      const end = ends.get(at);
+      const chosen = end === undefined ? undefined : this.#chosen(written.slice(at + BEGIN.length, end), path, level);
+      if (end === undefined || chosen === undefined) continue;
       left -= chosen.length;
       if (left < 0)
         throw new ContextWeaverError(
@@ -56,10 +63,23 @@ export class Expansion {
           `with its variables, a text is longer than ${MAX_EXPANDED} characters`,
           { path },
         );
-      if (chosen !== "") this.#values.set(chosen, `\${${name}}`);
-      return chosen;
-    });
-    return expanded;
+      expanded += written.slice(done, at) + chosen;
+      done = end + 1;
+    }
+    return expanded + written.slice(done);
+  }
+
+  /** What stands for a variable; undefined where it is none. */
+  #chosen(inner: string, path: string, level: number): string | undefined {
+    const [, name, otherwise] = VARIABLE.exec(inner) ?? [];
+    if (otherwise === undefined && OF_EDITOR.test(inner)) throw ofEditor(inner, path);
+    if (name === undefined) return undefined;
+    const value = this.#value(name);
+    this.#names.add(name);
+    if (value === undefined && otherwise === undefined) throw this.#missing(name, path);
+    const chosen = otherwise !== undefined && !value ? this.#expanded(otherwise, path, level + 1) : (value ?? "");
+    if (chosen !== "") this.#values.set(chosen, `\${${name}}`);
+    return chosen;
   }
 
   #value(name: string): string | undefined {
@@ -82,6 +102,20 @@ export class Expansion {
       hint,
     });
   }
+}
+
+/** Where each variable begins, and the brace that closes it; braces within one go in pairs. */
+function endsOf(written: string): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  for (const { 0: mark, index } of written.matchAll(/\$?\{|\}/g)) {
+    if (mark !== "}") open.push(index);
+    else {
+      const start = open.pop();
+      if (start !== undefined) ends.set(start, index);
+    }
+  }
+  return ends;
 }
 
 function ofEditor(inner: string, path: string): ContextWeaverError {
