@@ -238,6 +238,47 @@ test("a router's providers have caches of their own", async () => {
   assert.deepEqual([other.total.forecast.missed_calls, other.total.forecast.cached_tokens], [1, cached[0] + cached[3]]);
 });
 
+test("what Gemini thought is output, and streams that were kept as lists have their counts", async () => {
+  const request = { model: "gemini-2.5-pro", contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
+  const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 20, thoughtsTokenCount: 3000 };
+  const chunks = [{ candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] }, { usageMetadata }];
+  for (const response of [
+    { usageMetadata },
+    { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 3020 } },
+    chunks,
+    JSON.stringify(chunks),
+    { body: chunks },
+  ]) {
+    const { total } = await report([await file(lines([{ request, response }])), "--budgets", "none"]);
+    assert.deepEqual([total.calls, total.counted_calls, total.tokens, total.output_tokens], [1, 1, 10, 3020], JSON.stringify(response));
+    assert.equal(total.usd, 0.0302);
+  }
+  // A stream of Azure, which was logged twice.
+  const stream = [{ id: "", model: "", choices: [] }, { id: "chatcmpl-1", model: "gpt-4o" }, { usage: { prompt_tokens: 10, completion_tokens: 2 } }];
+  const twice = {
+    request: { model: "gpt-4o", messages: [{ role: "user", content: "Hello" }] },
+    response: stream.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""),
+  };
+  const { total } = await report([await file(lines([twice, twice])), "--budgets", "none"]);
+  assert.deepEqual([total.calls, total.tokens], [1, 10]);
+});
+
+test("embeddings, moderations and speech are no calls of a conversation", async () => {
+  const call = { request: { model: "gpt-4o", input: "Hello" }, response: { id: "r", object: "response", usage: { input_tokens: 10, output_tokens: 2 } } };
+  const others = [
+    { request: { model: "text-embedding-3-small", input: "Hello" } },
+    { request: { model: "mine", input: "Hello" }, response: { object: "list", data: [{ embedding: [1] }], usage: { prompt_tokens: 9 } } },
+    { request: { model: "mine", input: ["Hello", "again"] } },
+    { request: { model: "omni-moderation-latest", input: [{ type: "text", text: "Hello" }] } },
+    { request: { model: "mine", input: "Hello" }, response: { id: "modr-1", results: [{ flagged: false }] } },
+    { request: { model: "gpt-4o-mini-tts", input: "Hello" } },
+    { request: { model: "mine", input: "Hello", voice: "alloy" } },
+    { contents: [] },
+  ];
+  const { total, problems } = await report([await file(lines([call, ...others])), "--budgets", "none"]);
+  assert.deepEqual([total.conversations, total.calls, total.counted_calls, problems], [1, 1, 1, []]);
+});
+
 test("an edit, a subagent, a copy in another file and lines of one answer", async () => {
   const [one, other] = written.claudeTwice();
   await file(lines(one), "twice/one.jsonl");

@@ -17,7 +17,12 @@ export function chatUsage(usage: Fields): RecordedUsage | undefined {
     countOf(usage["cache_read_input_tokens"]) ??
     countOf(usage["cachedContentTokenCount"]);
   const written = countOf(usage["cache_creation_input_tokens"]);
-  const output =
-    countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? countOf(usage["candidatesTokenCount"]);
+  const output = countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? geminiOutput(usage);
   return { input, cached, written, output };
+}
+
+/** What Gemini bills as output: the answer, and the thoughts that its count leaves out. */
+function geminiOutput(usage: Fields): number | undefined {
+  const [said, thought] = [countOf(usage["candidatesTokenCount"]), countOf(usage["thoughtsTokenCount"])];
+  return said === undefined && thought === undefined ? undefined : (said ?? 0) + (thought ?? 0);
 }

@@ -27,8 +27,10 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
           yield { kind: "problem", line, reason: "the line has no messages that are known" };
         continue;
       }
+      const answer = answerOf(entry);
+      if (!isConversation(body, answer)) continue;
       try {
-        yield* requests.take(asRequest(entry, body));
+        yield* requests.take(asRequest(entry, body, answer));
       } catch (error) {
         yield { kind: "problem", line, reason: conversionProblem(error) };
       }
@@ -52,11 +54,28 @@ function requestOf(entry: Fields): Fields | undefined {
 
 /** Many documents have messages or an input: a request names its model, or has contents with parts. */
 function isBody({ model, messages, contents, input }: Fields): boolean {
-  if (Array.isArray(contents)) return listOf(contents).every((content) => Array.isArray(fieldsOf(content)["parts"]));
+  if (Array.isArray(contents))
+    return contents.length > 0 && listOf(contents).every((content) => Array.isArray(fieldsOf(content)["parts"]));
   return typeof model === "string" && (Array.isArray(messages) || typeof input === "string" || Array.isArray(input));
 }
 
-function asRequest(entry: Fields, body: Fields): Request {
+/** Models by their names that speak with nobody. */
+const NO_CONVERSATION = /embed|moderation|(?:^|[-_/])tts(?:[-_]|$)/i;
+
+/** Embeddings, moderations and speech have an input, too; they are no calls of a conversation. */
+function isConversation({ model, messages, contents, input, voice }: Fields, answer: Fields): boolean {
+  if (Array.isArray(messages) || Array.isArray(contents)) return true;
+  const isOther =
+    voice !== undefined ||
+    listOf(input).some((one) => typeof one !== "object" || Array.isArray(one)) ||
+    NO_CONVERSATION.test(textOf(model) ?? "") ||
+    answer["object"] === "list" ||
+    Array.isArray(answer["data"]) ||
+    Array.isArray(answer["results"]);
+  return !isOther;
+}
+
+function asRequest(entry: Fields, body: Fields, answer: Fields): Request {
   const input =
     typeof body["input"] === "string" ? { ...body, input: [{ role: "user", content: body["input"] }] } : body;
   const found = findMessages(input);
@@ -64,7 +83,6 @@ function asRequest(entry: Fields, body: Fields): Request {
   const list =
     found?.list ??
     (Array.isArray(input["messages"]) ? "messages" : Array.isArray(input["input"]) ? "input" : "contents");
-  const answer = answerOf(entry);
   const system = body["instructions"] ?? body["system"] ?? body["systemInstruction"] ?? body["system_instruction"];
   const usage = chatUsage(fieldsOf(answer["usage"] ?? answer["usageMetadata"]));
   const time = timeOf(
@@ -100,19 +118,21 @@ function asRequest(entry: Fields, body: Fields): Request {
 function answerOf(entry: Fields): Fields {
   const response = entry["response"] ?? entry["response_body"];
   const body = at(response, "body") ?? response;
-  if (typeof body === "string" && /^(event|data):/m.test(body)) return streamed(body);
-  return fieldsOf(parsed(body));
+  if (typeof body === "string" && /^(event|data):/m.test(body))
+    return streamed([...body.matchAll(/^data: ?(\{.*)$/gm)].map(([, data]) => parsed(data)));
+  const answer = parsed(body);
+  return Array.isArray(answer) ? streamed(answer) : fieldsOf(answer);
 }
 
-function streamed(text: string): Fields {
+function streamed(events: readonly unknown[]): Fields {
   const answer: Record<string, unknown> = {};
-  for (const [, data] of text.matchAll(/^data: ?(\{.*)$/gm)) {
-    const event = fieldsOf(parsed(data));
+  for (const event of events.map(fieldsOf)) {
     for (const part of [event, fieldsOf(event["message"]), fieldsOf(event["response"])]) {
       if (part["usage"] != null) answer["usage"] = { ...fieldsOf(answer["usage"]), ...fieldsOf(part["usage"]) };
       if (part["usageMetadata"] != null) answer["usageMetadata"] = part["usageMetadata"];
-      answer["id"] ??= part["id"];
-      answer["model"] ??= part["model"];
+      // Azure's first event has an empty id.
+      answer["id"] ??= textOf(part["id"]);
+      answer["model"] ??= textOf(part["model"]);
     }
   }
   return answer;
