@@ -234,6 +234,23 @@ export const decisionCases = {
     for (const one of [store, back]) one.free();
   },
 
+  async "an embedder gets at most 100 texts at a time, of bounded length"(cw, assert) {
+    const [counts, lengths] = [[], []];
+    const embed = (texts) => {
+      counts.push(texts.length);
+      lengths.push(...texts.map(({ length }) => length));
+      return texts.map((text) => [text.length, 1]);
+    };
+    const store = memory(cw, { embed });
+    store.import(Array.from({ length: 250 }, (_, at) => ({ id: `made-${at}`, decision: `Decision ${at}`, date: "2025-01-01" })));
+    await called(assert, store, "log_decision", { ...LOGGED, decision: "word ".repeat(2_000), context: "more ".repeat(2_000) });
+    const found = await called(assert, store, "query_decisions", { query: "Decision", retrieval_mode: "semantic" });
+    assert.deepEqual([found.retrievalMode, found.warnings ?? []], ["semantic", []]);
+    assert.ok(counts.length > 2 && Math.max(...counts) === 100, counts.join());
+    assert.ok(Math.max(...lengths) > 8_000 && Math.max(...lengths) <= 8_192, `${Math.max(...lengths)}`);
+    store.free();
+  },
+
   async "an embedder that fails leaves the words"(cw, assert) {
     for (const embed of [
       () => {
@@ -246,6 +263,8 @@ export const decisionCases = {
       () => [[1], [1, 2]],
       () => [["1"]],
       () => [[NaN]],
+      // Too large for 32 bits.
+      (texts) => texts.map(() => [1e39, 1]),
       () =>
         new Proxy([], {
           get() {

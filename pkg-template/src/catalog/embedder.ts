@@ -18,8 +18,8 @@ export type Embedder =
   | { embedDocuments(texts: string[]): Promise<readonly Vector[]> }
   | { readonly ai: { run(model: string, input: { text: string[] }): Promise<unknown> }; readonly model: string };
 
-/** Texts that are embedded at a time: the most that Workers AI takes. */
-const BATCH = 100;
+/** Texts that are embedded at a time: the most that Workers AI takes. @internal */
+export const MAX_BATCH = 100;
 
 /** Reads what a caller gave as one. @internal */
 export function embedOf(given: unknown, path: string): Embed {
@@ -100,8 +100,8 @@ export class TextVectors {
   async #unitVectors(texts: readonly string[]): Promise<Float32Array[]> {
     const [known] = this.#byText.values();
     const vectors: Float32Array[] = [];
-    for (let at = 0; at < texts.length; at += BATCH) {
-      const batch = texts.slice(at, at + BATCH);
+    for (let at = 0; at < texts.length; at += MAX_BATCH) {
+      const batch = texts.slice(at, at + MAX_BATCH);
       let made: unknown;
       try {
         made = await this.#embed(batch);

@@ -3,15 +3,13 @@ import { isPromise } from "../boundary/callbacks.js";
 import { decisions } from "../boundary/engines.js";
 import type { DecisionOperation } from "../boundary/operation-names.js";
 import type { DecisionsGlue } from "../boundary/engines.js";
-import { embedOf } from "../catalog/embedder.js";
+import { MAX_BATCH, embedOf, embeddable } from "../catalog/embedder.js";
 import { ContextWeaverError } from "../boundary/errors.js";
 import { EngineObject } from "../boundary/engine-object.js";
 import type { Kind } from "../boundary/engine-object.js";
 import { encode, fields } from "../boundary/guard.js";
 
 const MAX_ROUNDS = 64;
-/** Texts that an embedder gets at a time. */
-const BATCH = 256;
 
 type Fn = (...args: unknown[]) => unknown;
 
@@ -194,9 +192,9 @@ export class DecisionSession {
   /** Asks the embedder. A store without vectors still finds words, so a failure is told and no more. */
   async #embed(running: Running, texts: readonly string[]): Promise<void> {
     try {
-      for (let from = 0; from < texts.length; from += BATCH) {
-        const batch = texts.slice(from, from + BATCH);
-        const bytes = packed(await this.#called("embed", () => [], batch), batch.length);
+      for (let from = 0; from < texts.length; from += MAX_BATCH) {
+        const batch = texts.slice(from, from + MAX_BATCH);
+        const bytes = packed(await this.#called("embed", () => [], batch.map(embeddable)), batch.length);
         const vectors: Vectors = { texts: JSON.stringify({ call: running.call, texts: batch }), bytes };
         const handle = this.#ready();
         decisions.call((glue) => glue.decisions_vectors(handle, vectors.texts, bytes));
@@ -249,7 +247,9 @@ function packed(vectors: unknown, count: number): Uint8Array {
     if (vector?.length !== length) throw unusable("embed", "vectors of one length", vector);
     for (let place = 0; place < length; place += 1) {
       const number = vector[place];
-      if (typeof number !== "number" || !Number.isFinite(number)) throw unusable("embed", "finite numbers", number);
+      // What is too large for 32 bits becomes infinite.
+      if (typeof number !== "number" || !Number.isFinite(Math.fround(number)))
+        throw unusable("embed", "finite numbers", number);
       view.setFloat32((row * length + place) * 4, number, true);
     }
   }
