@@ -268,6 +268,13 @@ const bagCases = {
     refuses(cw, assert, () => context.with(contextKey("n", { validate: schema }), "s3cret-value"), "InvalidContextValue");
     const late = { "~standard": { version: 1, vendor: "test", validate: () => Promise.reject(new Error("s3cret-value")) } };
     refuses(cw, assert, () => context.with(contextKey("n", { validate: late }), "s3cret-value"), "InvalidContextValue");
+    // Nobody waits for a validator. What it rejects with quotes the value, and must not end the process.
+    const rejects = async (value) => {
+      throw new Error(value);
+    };
+    const foreign = { "~standard": { version: 1, vendor: "test", validate: () => ({ then: (done) => done({ value: 1 }) }) } };
+    for (const validate of [rejects, async () => true, () => ({ then: () => undefined }), foreign])
+      refuses(cw, assert, () => context.with(contextKey("n", { validate }), "s3cret-value"), "InvalidContextValue");
     refuses(
       cw,
       assert,

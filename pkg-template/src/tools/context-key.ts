@@ -100,16 +100,24 @@ export function passes<T>(validate: Validate<T>, value: unknown): { readonly val
   try {
     if (isSchema(validate)) {
       const result = validate["~standard"].validate(value);
-      if (result instanceof Promise) {
-        result.catch(() => undefined);
-        return undefined;
-      }
-      return result.issues ? undefined : { value: (result as { value: T }).value };
+      if (isLate(result)) return undefined;
+      return (result as { readonly issues?: unknown }).issues ? undefined : { value: (result as { value: T }).value };
     }
-    return (validate as (value: unknown) => unknown)(value) === false ? undefined : { value: value as T };
+    const answer = (validate as (value: unknown) => unknown)(value);
+    return answer === false || isLate(answer) ? undefined : { value: value as T };
   } catch {
     return undefined;
   }
+}
+
+/** Whether an answer comes later. Nobody waits for it, and its rejection, which may quote the value, must not end the process. */
+function isLate(answer: unknown): boolean {
+  if (typeof answer !== "object" || answer === null) return false;
+  const { then } = answer as { readonly then?: unknown };
+  if (typeof then !== "function") return false;
+  const ignore = (): void => undefined;
+  then.call(answer, ignore, ignore);
+  return true;
 }
 
 /** A signal to stop, such as that of an `AbortController`. */
