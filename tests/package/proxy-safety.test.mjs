@@ -258,6 +258,16 @@ test("Proxy, safety: masked where that is asked for, and only then", async () =>
   }
 });
 
+test("Proxy, safety: a client's name of a model is one short line of debug", async () => {
+  const lines = [];
+  const { ask, handler } = before(() => ({ text: "hi" }), { debug: (line) => lines.push(line) });
+  const model = `gpt\n2026 FAKE LINE\u001b[31m\u2028${"x".repeat(5_000)}`;
+  await (await ask("/v1/messages", { body: { model, messages: [{ role: "user", content: "Hello" }] } })).text();
+  assert.equal(lines.length, 1);
+  assert.match(lines[0], /^POST \/v1\/messages gpt\ufffd2026 FAKE LINE\ufffd\[31m\ufffdx{40,80} 200 whole /);
+  handler.free();
+});
+
 test("Proxy, safety: options that are not as described are refused with their place", () => {
   const cases = [
     [{ budget_tokens: 1.5 }, "INVALID_INPUT", "/budget_tokens"],
@@ -265,6 +275,10 @@ test("Proxy, safety: options that are not as described are refused with their pl
     [{ budget: 1 }, "UNKNOWN_FIELD", "/budget"],
     [{ upstreams: { openai: "ftp://x" } }, "INVALID_INPUT", "/upstreams/openai"],
     [{ upstreams: { openai: "https://u:p@x" } }, "INVALID_INPUT", "/upstreams/openai"],
+    [{ upstreams: { openai: "https://:p@x" } }, "INVALID_INPUT", "/upstreams/openai"],
+    [{ upstreams: null }, "INVALID_INPUT", "/upstreams"],
+    [{ limits: null }, "INVALID_INPUT", "/limits"],
+    [{ limits: { max_units: null } }, "INVALID_INPUT", "/limits/max_units"],
     [{ upstreams: { other: "https://x" } }, "UNKNOWN_FIELD", "/upstreams/other"],
     [{ thrift: 2 }, "INVALID_INPUT", "/thrift"],
     [{ max_rounds: 0 }, "INVALID_INPUT", "/max_rounds"],
@@ -286,4 +300,5 @@ test("Proxy, safety: options that are not as described are refused with their pl
       () => proxy({ ...OPTIONS, ...options }),
       (error) => (assert.deepEqual([error.code, error.path], [code, path]), true),
     );
+  proxy({ ...OPTIONS, limits: { max_units: undefined }, upstreams: { openai: undefined } }).free();
 });

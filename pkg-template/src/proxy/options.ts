@@ -1,5 +1,6 @@
 // The options of a proxy, and their check.
 import { ContextWeaverError } from "contextweaver";
+import { fields } from "../boundary/guard.js";
 import { figure, isDebug, lineWriter } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
 import { OFFICIAL } from "./routes.js";
@@ -151,13 +152,13 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   unknown(Object.keys(given), NAMES, "");
   const {
     budget_tokens,
-    upstreams = {},
+    upstreams,
     thrift = 0,
     prices,
     mask = false,
     single_user = false,
     max_rounds = 8,
-    limits = {},
+    limits,
     hosts,
     store,
     forward,
@@ -204,8 +205,9 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
   if (forward && store) refuse("/store", "no store beside `forward`", "the proxy that calls are handed on to has it");
   if (forward && given.token === false)
     refuse("/token", "a token beside `forward`", "conversations are named by a hash that is made with it");
-  unknown(Object.keys(limits), Object.keys(LIMITS), "/limits");
-  const bounds = { ...LIMITS, ...limits };
+  const ownLimits = fields(limits, "/limits");
+  unknown(Object.keys(ownLimits), Object.keys(LIMITS), "/limits");
+  const bounds: Required<ProxyLimits> = { ...LIMITS, ...ownLimits };
   for (const [name, value] of Object.entries(bounds)) whole(value, `/limits/${name}`, 1, Number.MAX_SAFE_INTEGER);
   return {
     budget_tokens,
@@ -222,9 +224,12 @@ export function checkedOptions(given: ProxyOptions): CheckedOptions {
     send,
     told,
     on_error,
-    upstreams: addresses(upstreams),
+    upstreams: addresses(fields(upstreams, "/upstreams")),
   };
 }
+
+/** Characters of a model's name in a line. */
+const MAX_NAME = 80;
 
 /** Writes the line of a request: no text of it, and no key. */
 function lineOf({
@@ -244,7 +249,7 @@ function lineOf({
       ? ""
       : ` ${figure(tokens)}${sent === "shortened" ? ` of ${figure(tokens_without ?? tokens)}` : ""} tokens`;
   const why = reason ?? cut;
-  return `${method} ${path} ${model ?? provider} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
+  return `${method} ${path} ${(model ?? provider).slice(0, MAX_NAME)} ${status} ${sent}${size}${why === undefined ? "" : ` (${why})`}`;
 }
 
 function unknown(names: readonly string[], known: readonly string[], path: string): void {
@@ -262,16 +267,17 @@ function whole(value: unknown, path: string, least: number, most: number): void 
 }
 
 /** Reads the addresses of providers. */
-function addresses(given: NonNullable<ProxyOptions["upstreams"]>): Upstreams {
+function addresses(given: Readonly<Record<string, unknown>>): Upstreams {
   unknown(Object.keys(given), Object.keys(OFFICIAL), "/upstreams");
   const read = ([name, official]: [string, string]): [string, URL] => {
-    const address = given[name as ProxyUpstream] ?? official;
+    const address = given[name] ?? official;
     const path = `/upstreams/${name}`;
     if (typeof address !== "string" || !URL.canParse(address))
       refuse(path, "an address", "such as https://api.openai.com");
     const url = new URL(address);
-    if (!["https:", "http:"].includes(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "")
-      refuse(path, "an address of http or https without a name, a query or a fragment");
+    const hasMore = [url.username, url.password, url.search, url.hash].some((part) => part !== "");
+    if (!["https:", "http:"].includes(url.protocol) || hasMore)
+      refuse(path, "an address of http or https without a name, a password, a query or a fragment");
     return [name, url];
   };
   return Object.fromEntries(Object.entries(OFFICIAL).map(read)) as unknown as Upstreams;

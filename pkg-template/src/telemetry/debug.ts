@@ -9,11 +9,14 @@ interface Host {
   readonly navigator?: { readonly userAgent?: string };
 }
 
-/** Where lines go; undefined where nobody wants them. What a function of the caller's throws is dropped: a line disturbs nothing. */
+/**
+ * Where lines go; undefined where nobody wants them. What a function of the caller's throws is dropped: a line disturbs nothing. Clients
+ * and models choose names: none of them makes a second line, or steers a terminal.
+ */
 export function lineWriter(given: Debug | undefined): ((line: string) => void) | undefined {
   if (given === undefined || given === false) return undefined;
   const write = typeof given === "function" ? given : toConsole;
-  return (line) => quietly(() => write(line));
+  return (line) => quietly(() => write(line.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "\ufffd")));
 }
 
 function toConsole(line: string): void {
