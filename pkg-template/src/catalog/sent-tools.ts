@@ -1,10 +1,10 @@
 // Tools as servers and authors of documents sent them, where JSON cannot carry all of it: halves of surrogate pairs are replaced, and what
 // else is none of JSON costs one tool, and not the whole list.
-import { ContextWeaverError } from "../boundary/errors.js";
 import { fields, listed, readValue } from "../boundary/guard.js";
 import { INPUT, SNAPSHOT } from "../boundary/guard-limits.js";
 import type { Limits } from "../boundary/guard-limits.js";
 import type { Repair } from "../boundary/repairs.js";
+import { recordOf } from "./document-tools.js";
 import type { CatalogFinding } from "./routing-types.js";
 import type { ReadTools, ToolPlace } from "./tool-sources.js";
 import type { SelectableItem } from "../types.js";
@@ -79,15 +79,16 @@ export function repairedList(
   return { json: JSON.stringify(kept.map(([, { tool }]) => tool)), read: { items: [], places, findings } };
 }
 
-/** The list in an answer, wherever it stands. */
+/** The list in an answer, wherever it stands; undefined where it has no records, or cannot be read. */
 function toolsOf(answer: unknown): readonly unknown[] | undefined {
   try {
-    const list = listed(answer, "");
-    if (list) return list;
-    const { tools, result } = fields(answer);
-    return listed(tools ?? fields(result)["tools"], "");
-  } catch (error) {
-    if (ContextWeaverError.is(error)) return undefined;
-    throw error;
+    const list = listed(answer, "") ?? listed(listIn(fields(answer)), "");
+    return list?.some((one) => recordOf(one)) ? list : undefined;
+  } catch {
+    return undefined;
   }
+}
+
+function listIn({ tools, result }: Readonly<Record<string, unknown>>): unknown {
+  return tools ?? fields(result)["tools"];
 }
