@@ -576,6 +576,13 @@ test("convert makes a catalog or definitions of what a server answered to tools/
   assert.deepEqual([definition.name, definition.input_schema.type], ["get_order", "object"]);
 });
 
+test("a media type names the ending of a file whatever its case and its parameters", async () => {
+  const content = ["image/PNG; x=y", "image/png ;x", "Image/Png"].map((mimeType) => ({ type: "image", data: "aGVsbG8=", mimeType }));
+  const { code, stderr } = await cli(["convert", "result", "-", "--tool", "t", "--artifacts", "typed"], { input: JSON.stringify({ content }) });
+  assert.equal(code, 0, stderr);
+  assert.equal((await readdir(join(folder, "typed"))).filter((name) => name.endsWith(".png")).length, 3);
+});
+
 test("convert makes an envelope of a result, and files that replace none", async () => {
   const args = ["convert", "result", "result.json", "--tool", `../../${EVIL}shop`];
   const { code, stdout, stderr } = await cli(args);

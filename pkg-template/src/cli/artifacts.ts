@@ -43,7 +43,7 @@ function save(folder: string, handle: string, type: string, bytes: Uint8Array): 
       .replace(/[^A-Za-z0-9_-]+/g, "-")
       .slice(-MAX_NAME)
       .replace(/^-+/, "") || "artifact";
-  const [plain = ""] = type.split(";");
+  const plain = type.split(";", 1).join().trim().toLowerCase();
   const ending = Object.hasOwn(ENDINGS, plain) ? ENDINGS[plain] : "bin";
   for (let taken = 0; taken < MAX_TAKEN; taken++) {
     const path = `${folder}/${stem}${taken === 0 ? "" : `.${taken + 1}`}.${ending}`;
