@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { z } from "zod";
 import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, READ, STEPS, evicted, holdsTheSession, orders, textsOf } from "./agent-session.mjs";
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
-import { project } from "./harness.mjs";
+import { packageDir, project } from "./harness.mjs";
 
 const folder = await project("ai-sdk-middleware", {
   "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";`,
@@ -332,3 +332,20 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     }
   });
 }
+
+test("an address with all of a file in it goes to models as base64", async () => {
+  const { promptMessage } = await import(pathToFileURL(join(packageDir, "dist/adapters/model-prompt.js")));
+  const inline = "data:application/pdf;base64,JVBERi0=";
+  const partOf = (message, version) => promptMessage(message, version).content[0];
+  const file = (data) => ({ role: "user", content: [{ type: "file", mediaType: "application/pdf", data }] });
+  for (const given of [inline, new URL(inline)]) {
+    assert.equal(partOf(file(given), "v2").data, "JVBERi0=");
+    assert.equal(partOf(file(given), "v3").data, "JVBERi0=");
+    assert.deepEqual(partOf(file(given), "v4").data, { type: "data", data: "JVBERi0=" });
+  }
+  assert.equal(partOf(file("https://x.example/a.pdf"), "v3").data.href, "https://x.example/a.pdf");
+  const value = [{ type: "file-url", mediaType: "application/pdf", url: inline }];
+  const result = { role: "tool", content: [{ type: "tool-result", toolCallId: "c", toolName: "t", output: { type: "content", value } }] };
+  assert.deepEqual(partOf(result, "v2").output.value, [{ type: "media", data: "JVBERi0=", mediaType: "application/pdf" }]);
+  assert.deepEqual(partOf(result, "v4").output.value, [{ type: "file", mediaType: "application/pdf", data: { type: "data", data: "JVBERi0=" } }]);
+});

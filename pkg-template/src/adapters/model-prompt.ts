@@ -49,11 +49,20 @@ function promptPart(part: Fields, version: unknown): Fields {
 }
 
 /** Writes the content of a file. A URL becomes a `URL` object, because the interface takes a string for base64. */
-function fileData(data: unknown, version: unknown): unknown {
+function fileData(given: unknown, version: unknown): unknown {
+  const data = inline(given) ?? given;
   if (typeof data !== "string") return data;
   const isAddress = /^[a-z][a-z0-9+.-]*:\/\//i.test(data);
   if (version === "v4") return isAddress ? { type: "url", url: new URL(data) } : { type: "data", data };
   return isAddress ? new URL(data) : data;
+}
+
+/** The base64 of an address that has all of a file in it: providers put such a beginning before it themselves. */
+function inline(address: unknown): string | undefined {
+  const text = address instanceof URL ? address.href : address;
+  if (typeof text !== "string") return undefined;
+  const begin = /^data:[^,]*;base64,/i.exec(text)?.[0];
+  return begin === undefined ? undefined : text.slice(begin.length);
 }
 
 /**
@@ -64,5 +73,6 @@ function resultPart(part: Fields, version: unknown): Fields {
   const { type, data, url, mediaType = "image/*", ...rest } = part;
   if (version === "v3" || !/^(image|file)-(data|url)$/.test(String(type))) return part;
   if (version === "v4") return { ...rest, type: "file", mediaType, data: fileData(data ?? url, version) };
-  return url === undefined ? { type: "media", data, mediaType } : { type: "text", text: String(url) };
+  const media = url === undefined ? data : inline(url);
+  return media === undefined ? { type: "text", text: String(url) } : { type: "media", data: media, mediaType };
 }
