@@ -385,6 +385,51 @@ test("a login asks no host that neither the server nor its authorization server 
   for (const { pages } of [linkLocal, elsewhere, file]) assert.equal(pages.length, 0);
 });
 
+test("both access tokens of a request that is sent again are known as refused", async () => {
+  const { openLink } = await load("gateway/transports.js");
+  let ask;
+  class Transport {
+    constructor(_, options) {
+      ask = options.fetch;
+    }
+  }
+  const refused = [];
+  const provider = { tokens: () => ({ access_token: "newer" }) };
+  await openLink(
+    { name: "docs", transport: { type: "http", url: "https://mcp.example/mcp" } },
+    {
+      sdk: { client: { StreamableHTTPClientTransport: Transport } },
+      auth_provider: provider,
+      oauth: { refusedAccess: (token) => refused.push(token) },
+      fetch: async () => new Response("", { status: 401 }),
+      onend: () => undefined,
+    },
+  );
+  const headers = { authorization: "Bearer old", "content-type": "application/json" };
+  const { status } = await ask("https://mcp.example/mcp", { method: "POST", headers, body: '{"jsonrpc":"2.0","id":1,"method":"ping"}' });
+  assert.deepEqual([status, refused], [401, ["old", "newer"]]);
+});
+
+test("of what an authorization server sends, no more is read than is taken", async () => {
+  const { OAuthTraffic } = await load("gateway/oauth-traffic.js");
+  const traffic = new OAuthTraffic("https://mcp.example/mcp", undefined, () => undefined);
+  const seen = { parts: 0, isCancelled: false };
+  const endless = new ReadableStream({
+    pull: (controller) => {
+      seen.parts += 1;
+      controller.enqueue(new Uint8Array(64 * 1024));
+    },
+    cancel: () => {
+      seen.isCancelled = true;
+    },
+  });
+  const asked = traffic.fetch("https://mcp.example/token", { method: "POST" }, async () => new Response(endless));
+  await assert.rejects(asked, /more than 1048576 bytes/);
+  assert.ok(seen.isCancelled && seen.parts < 24, JSON.stringify(seen));
+  const small = await traffic.fetch("https://mcp.example/token", { method: "POST" }, async () => new Response('{"a":"ü"}'));
+  assert.deepEqual(await small.json(), { a: "ü" });
+});
+
 test("which hosts a login may ask", async () => {
   const { OAuthHosts } = await load("gateway/oauth-hosts.js");
   const isAllowed = (server, address, oauth, learned = []) => {

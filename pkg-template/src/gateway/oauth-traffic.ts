@@ -1,5 +1,6 @@
 // Requests of the SDK's OAuth client, of all connections to one server: each refresh token is sent once, hosts are checked, and
 // answers are mended where the SDK is stricter than what authorization servers send.
+import { readUpTo } from "../boundary/bytes.js";
 import type { ServerOAuth } from "./config-types.js";
 import type { Fetch } from "./http-link.js";
 import { mendedAnswer, objectOf, registrationByName } from "./oauth-answers.js";
@@ -115,8 +116,12 @@ function registered(body: string, answer: Answer): Answer {
 }
 
 async function answered(response: Response): Promise<Answer> {
-  const text = await response.text();
-  if (text.length > MAX_BYTES) throw new Error(`the authorization server sent more than ${MAX_BYTES} bytes`);
+  const { bytes, rest } = await readUpTo(response.body, MAX_BYTES);
+  if (rest) {
+    await rest.cancel().catch(() => undefined);
+    throw new Error(`the authorization server sent more than ${MAX_BYTES} bytes`);
+  }
+  const text = new TextDecoder().decode(bytes);
   const { status, statusText, headers, url } = response;
   return { status, statusText, headers: new Headers(headers), url, text };
 }

@@ -118,6 +118,7 @@ function httpLink({ type, url, headers }: HttpTransport, options: LinkOptions): 
     onsecret?.(`Bearer ${newer}`);
     asked.set("authorization", `Bearer ${newer}`);
     const again = await link.fetch(input, made);
+    if (isChallenge(again)) options.oauth.refusedAccess(newer);
     await tellChallenge(auth_provider, again, newer);
     return withBody(again, keepingNumbers);
   };

@@ -1,26 +1,6 @@
 // Bodies that are read as far as they may be, and passed on as they come.
 import type { Bytes } from "../types.js";
-import { joined } from "../boundary/bytes.js";
-
-/** A body of which so much was read. */
-export interface ReadBody {
-  readonly bytes: Bytes;
-  /** What comes behind it, where it is more than was to be read. */
-  readonly rest?: ReadableStreamDefaultReader<Uint8Array>;
-}
-
-/** Reads a body up to a number of bytes. */
-export async function readUpTo(body: ReadableStream<Uint8Array> | null, most: number): Promise<ReadBody> {
-  const reader = body?.getReader();
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for (let part = await reader?.read(); reader && part && !part.done; part = await reader.read()) {
-    parts.push(part.value);
-    size += part.value.length;
-    if (size > most) return { bytes: joined(parts), rest: reader };
-  }
-  return { bytes: joined(parts) };
-}
+import type { ReadBody } from "../boundary/bytes.js";
 
 /** Makes a body of the part that was read and the rest behind it. */
 export function bodyOf({ bytes, rest }: ReadBody): Bytes | ReadableStream<Uint8Array> {

@@ -2,8 +2,9 @@
 import { utf8 } from "../boundary/guard.js";
 import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { ANTHROPIC } from "./anthropic-dialect.js";
-import { bodyOf, objectOf, readUpTo } from "./bodies.js";
-import type { ReadBody } from "./bodies.js";
+import { readUpTo } from "../boundary/bytes.js";
+import { bodyOf, objectOf } from "./bodies.js";
+import type { ReadBody } from "../boundary/bytes.js";
 import { CHAT } from "./chat-dialect.js";
 import { Conversations } from "./conversations.js";
 import type { Place } from "./conversations.js";
