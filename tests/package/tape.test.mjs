@@ -300,10 +300,10 @@ test("at a cut, what left is told with what became of it", async (t) => {
 
 test("arguments of calls that left are read once, and not for each line of the prompt", async (t) => {
   if (!has(t, page.path, page)) return;
-  // Some 15 files of 80 KB leave beside 40,000 lines.
-  const task = { role: "user", content: `Write the files.\n${"ab\n".repeat(40_000)}` };
+  // Some 15 files of 140 KB leave beside 60,000 lines.
+  const task = { role: "user", content: `Write the files.\n${"ab\n".repeat(60_000)}` };
   const step = (n) => {
-    const given = JSON.stringify({ path: `src/part-${n}.ts`, content: `const value_${n} = compute(other_thing);\n`.repeat(2_000) });
+    const given = JSON.stringify({ path: `src/part-${n}.ts`, content: `const value_${n} = compute(other_thing);\n`.repeat(3_500) });
     return [
       { role: "assistant", content: null, tool_calls: [{ id: `call_${n}`, type: "function", function: { name: "write_file", arguments: given } }] },
       { role: "tool", tool_call_id: `call_${n}`, content: "written" },
