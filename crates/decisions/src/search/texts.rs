@@ -1,6 +1,7 @@
 //! What of a decision is searched.
 
 use crate::record::Decision;
+use contextweaver_text::redact::mask_secrets;
 
 contextweaver_model::string_enum! {
     /// The part of a decision that a query is compared with.
@@ -25,9 +26,9 @@ impl BridgeSide {
         }
     }
 
-    /// Returns a query as it is compared with the vectors of this side.
+    /// Returns a query as it is compared with the vectors of this side. Embedders see it: its secrets are masked.
     pub fn query(self, text: &str) -> String {
-        [self.label(), text].concat()
+        [self.label(), &mask_secrets(text)].concat()
     }
 }
 
@@ -49,7 +50,8 @@ pub fn keyword_text(decision: &Decision) -> String {
     parts.join(" ")
 }
 
-/// Returns the text that stands for one side of a decision in a vector; for all of it where there is no such side.
+/// Returns the text that stands for one side of a decision in a vector; for all of it where there is no such side. Embedders
+/// see it: its secrets are masked.
 pub fn embedding_text(decision: &Decision, side: BridgeSide) -> String {
     let bridge = decision.bridge.as_ref();
     let text = match side {
@@ -59,7 +61,7 @@ pub fn embedding_text(decision: &Decision, side: BridgeSide) -> String {
     };
     match text.filter(|text| !text.is_empty()) {
         Some(text) => side.query(text),
-        None => whole(decision),
+        None => mask_secrets(&whole(decision)).into_owned(),
     }
 }
 
@@ -147,6 +149,14 @@ mod tests {
             }),
             outcome: Some("success".to_owned()),
             ..Decision::default()
+        }
+    }
+
+    #[test]
+    fn no_embedder_sees_a_secret() {
+        let told = Decision { decision: "Keep password=hunter22 in the vault".to_owned(), ..Decision::default() };
+        for text in [embedding_text(&told, BridgeSide::Both), BridgeSide::Function.query("password=hunter22")] {
+            assert!(text.contains("password=[") && !text.contains("hunter22"), "{text}");
         }
     }
 
