@@ -5,7 +5,6 @@ import type {
   AgentLoopStep,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
@@ -14,6 +13,7 @@ import type {
   OfferedTool,
   RecallInput,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { choiceOf, forcedTool } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";

@@ -6,12 +6,12 @@ import type {
   AgentLoopStep,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
   OfferedTool,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { lastTurn } from "./adapters/anthropic-turn.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import { isMarking } from "./adapters/cache-plan.js";

@@ -6,7 +6,6 @@ import type {
   AgentLoopStep,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
@@ -15,6 +14,7 @@ import type {
   OfferedTool,
   RecallInput,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";

@@ -8,7 +8,6 @@ import type {
   ConversationAhead,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
@@ -17,6 +16,7 @@ import type {
   OfferedTool,
   RecallInput,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
 import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";

@@ -6,12 +6,12 @@ import type {
   AgentLoopStep,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
   OfferedTool,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";

@@ -15,12 +15,12 @@ import type {
   AgentLoopStep,
   DescribedTool,
   Debug,
-  LoopCosts,
   LeftOut,
   LoopReport,
   StepReport,
   OfferedTool,
 } from "./adapters/agent-loop.js";
+import type { LoopCosts } from "./adapters/loop-report.js";
 import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/cache-key.js";
 import type { CacheKeyOption } from "./adapters/cache-key.js";
 import { isMarking } from "./adapters/cache-plan.js";

@@ -378,3 +378,12 @@ export interface CandidateExplanation {
   /** How its block came in: everything had room, a pin, the share of the newest, its priority, or one that answers to it. */
   readonly taken_by?: TakenBy | null;
 }
+
+/** Something that was repaired, or could not be kept. */
+export interface MessageWarning {
+  /** What kind of thing, in upper case. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer to what it is about, such as `/messages/3/content/0`. */
+  readonly path: string;
+}

@@ -1,7 +1,7 @@
 // The build that is on the screen as a program.
 import type { Phase } from "contextweaver/slim";
 import type { Request } from "../worker/builds.ts";
-import type { Settings } from "../worker/log.ts";
+import type { Settings } from "../worker/defaults.ts";
 
 export interface CodeOf {
   readonly phase: Phase;

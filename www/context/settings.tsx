@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { count } from "../shared/parts.tsx";
-import type { Settings } from "../worker/log.ts";
+import type { Settings } from "../worker/defaults.ts";
 
 interface SettingsProps {
   readonly settings: Settings;

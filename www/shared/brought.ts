@@ -1,5 +1,12 @@
 // What the page was opened with: a file of the program that serves it, which is there for as long as the program runs.
-import type { GivenFile } from "./sources.tsx";
+
+/** The same, not read yet. */
+export interface GivenFile {
+  readonly name: string;
+  readonly file: Blob;
+  /** The format to read it in, where the file does not tell. */
+  readonly as?: string;
+}
 
 export interface Brought {
   readonly name: string;

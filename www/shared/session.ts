@@ -5,7 +5,8 @@ import * as address from "./address.ts";
 import { give, send } from "./ask.ts";
 import { brought, type Brought } from "./brought.ts";
 import { isReady, prepareWith, ready, recorded } from "./record.ts";
-import { OWN, fetchSample, type GivenFile } from "./sources.tsx";
+import type { GivenFile } from "./brought.ts";
+import { OWN, fetchSample } from "./sources.tsx";
 
 export const SAMPLE_NAME = "shop.jsonl";
 /** Of data that come again with every reload, the address says nothing. */

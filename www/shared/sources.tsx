@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Problem } from "../worker/text.ts";
 import { Failure } from "./ask.ts";
-import type { Brought } from "./brought.ts";
+import type { Brought, GivenFile } from "./brought.ts";
 import { ProblemBox } from "./parts.tsx";
 import { ReadAs } from "./read-as.tsx";
 
@@ -11,14 +11,6 @@ import { ReadAs } from "./read-as.tsx";
 export interface Given {
   readonly name: string;
   readonly bytes: ArrayBuffer;
-}
-
-/** The same, not read yet. */
-export interface GivenFile {
-  readonly name: string;
-  readonly file: Blob;
-  /** The format to read it in, where the file does not tell. */
-  readonly as?: string;
 }
 
 /** A name in which nothing is hidden and nothing turns around: a file may be called anything. */

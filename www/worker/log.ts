@@ -1,20 +1,10 @@
 // The transcript that is loaded: its manager, its items, and what each would cost whole.
 import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
-import { DEFAULTS } from "./defaults.ts";
+import { DEFAULTS, type Settings } from "./defaults.ts";
 import { type Transcript, type TranscriptFormat, ofMessages, read } from "./read.ts";
 import { opened, source } from "./session.ts";
 import { InputError, line, safe } from "./text.ts";
-
-/** How the manager is made. */
-export interface Settings {
-  /** Each prompt goes on with the one before, as in the loop of an agent. */
-  readonly running: boolean;
-  /** Sensitive items show as placeholders instead of not at all. */
-  readonly redact: boolean;
-  /** What the user said once and for all stands in every prompt. */
-  readonly rules: boolean;
-}
 
 /** What the page says of a transcript. */
 export interface Overview {

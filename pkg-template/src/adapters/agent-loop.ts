@@ -11,7 +11,6 @@ import type {
   QueryCompletion,
   RouteResult,
   RouteTurn,
-  RunningCosts,
   SelectableItem,
   StoredItem,
   StoredSession,
@@ -26,7 +25,7 @@ import { wellFormed } from "../boundary/repairs.js";
 import { lineWriter, isDebug } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
 import { loopReport, stepLine, stepOf } from "./loop-report.js";
-import type { KeptStep, LoopReport, StepReport, ToldBefore } from "./loop-report.js";
+import type { KeptStep, LoopCosts, LoopReport, StepReport, ToldBefore } from "./loop-report.js";
 import { TextHash } from "./text-hash.js";
 import { CALL_TOOL, ToolFront } from "./tool-front.js";
 import type { FrontCall, ResolvedCall } from "./tool-front.js";
@@ -123,18 +122,6 @@ export interface ConversationAhead {
   readonly messages: readonly unknown[];
   /** Names what the user said last: while it stays, the turn is the same. */
   readonly user_turn: string;
-}
-
-/** What the calls of a loop cost. */
-export interface LoopCosts extends RunningCosts {
-  /** Of the calls whose answers were observed; absent without any. */
-  readonly observed?: {
-    readonly steps: number;
-    /** Tokens that the provider says it had in its cache. */
-    readonly cached_tokens: number;
-    /** Tokens that were expected to repeat the call before. */
-    readonly forecast_tokens: number;
-  };
 }
 
 /** A tool of a framework, as far as a choice among tools needs to know. */

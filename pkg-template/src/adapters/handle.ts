@@ -1,7 +1,7 @@
 // The handle that every `contextWeaver` returns beside what its framework takes: the same names and types in all entries.
 import type { ContextManager } from "contextweaver";
-import type { AgentLoop, LoopCosts } from "./agent-loop.js";
-import type { LoopReport } from "./loop-report.js";
+import type { AgentLoop } from "./agent-loop.js";
+import type { LoopCosts, LoopReport } from "./loop-report.js";
 
 /** A conversation that is served, whatever the framework. */
 export interface ContextWeaverHandle {

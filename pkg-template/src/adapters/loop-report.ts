@@ -1,7 +1,14 @@
 // Reports what a conversation has sent so far: the line of `debug`, and `report()` of every `contextWeaver`.
 import { buildReport } from "contextweaver";
-import type { BuildReport, BuildStats, ContextManager, ContextPack, MessageWarning, RunningStep } from "contextweaver";
-import type { LoopCosts } from "./agent-loop.js";
+import type {
+  BuildReport,
+  BuildStats,
+  ContextManager,
+  ContextPack,
+  MessageWarning,
+  RunningCosts,
+  RunningStep,
+} from "contextweaver";
 import { deepCut, firewallOf, isThrift, itemOf, leftOutLines, leftOutOf, leftOutWords } from "./left-out.js";
 import type { LeftOut } from "./left-out.js";
 import { figure } from "../telemetry/debug.js";
@@ -42,6 +49,18 @@ export interface StepReport {
   /** Tokens of the definitions of all tools that were offered. */
   readonly tool_tokens: number;
   readonly warnings: readonly MessageWarning[];
+}
+
+/** What the calls of a loop cost. */
+export interface LoopCosts extends RunningCosts {
+  /** Of the calls whose answers were observed; absent without any. */
+  readonly observed?: {
+    readonly steps: number;
+    /** Tokens that the provider says it had in its cache. */
+    readonly cached_tokens: number;
+    /** Tokens that were expected to repeat the call before. */
+    readonly forecast_tokens: number;
+  };
 }
 
 /** What happened so far. `String(report)` is its text; `JSON.stringify` writes the rest. */

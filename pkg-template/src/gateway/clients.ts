@@ -1,6 +1,6 @@
 // The clients of a gateway: who is there, who is told what changed, and who is asked what an upstream wants to know.
 import { ClientFront } from "./front.js";
-import type { FrontClient } from "./front-client.js";
+import type { FrontClient, ServedClient } from "./front-client.js";
 import type { FrontHost } from "./front-host.js";
 import { UpstreamCall } from "./bridge.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
@@ -152,10 +152,9 @@ export class GatewayClients {
   }
 
   /** Tells one client that it sees other tools than before. */
-  toolsChanged(front: ClientFront): void {
-    const { client, server } = front;
-    if (this.#fronts.has(front))
-      void server.notification({ method: "notifications/tools/list_changed" }).catch(this.#host.onError);
+  toolsChanged(client: ServedClient): void {
+    const front = [...this.#fronts].find((one) => one.client === client);
+    if (front) void front.server.notification({ method: "notifications/tools/list_changed" }).catch(this.#host.onError);
     else this.#modern.get(client.caller)?.handler.bus.publish({ kind: "tools_list_changed" });
   }
 

@@ -1,12 +1,6 @@
-// How requests to an upstream server are made, and what its connections share.
+// How requests to an upstream server are made.
 import type { JsonObject } from "../types.js";
-import type { ServerConfig } from "./config-types.js";
-import type { UpstreamConnection } from "./connection.js";
-import type { UpstreamFailure } from "./failure.js";
-import type { Fetch } from "./http-link.js";
-import type { OAuthTraffic } from "./oauth-traffic.js";
-import type { Progress, UpstreamSdk } from "./sdk.js";
-import type { Backoff } from "./timers.js";
+import type { Progress } from "./sdk.js";
 
 /** A request that waits for the server's answer. */
 export interface CallRef {
@@ -34,41 +28,4 @@ export interface UpstreamRequestOptions {
 export interface ServerMessage {
   readonly method: string;
   readonly params?: JsonObject;
-}
-
-/** What a connection tells. Nothing that is thrown here gets out of it. */
-export interface ConnectionEvents {
-  onRequest(
-    connection: UpstreamConnection,
-    request: ServerMessage,
-    options: { readonly signal: AbortSignal },
-  ): Promise<JsonObject>;
-  onNotification(connection: UpstreamConnection, notification: ServerMessage): void;
-  onReady(connection: UpstreamConnection): void;
-  onLost(connection: UpstreamConnection, failure: UpstreamFailure): void;
-}
-
-/** What all connections to a server share. */
-export interface ConnectionSettings {
-  readonly config: ServerConfig;
-  readonly sdk: UpstreamSdk;
-  readonly events: ConnectionEvents;
-  readonly client_info: { readonly name: string; readonly version: string };
-  readonly auth_provider?: object | undefined;
-  readonly oauth: OAuthTraffic;
-  readonly fetch?: Fetch | undefined;
-  /** What must not be told, with what was learned since. */
-  readonly secrets: readonly string[];
-  /** Adds credentials to what must not be told. */
-  readonly onsecret: (credentials: string) => void;
-  readonly connect_timeout_ms: number;
-  readonly probe_timeout_ms: number;
-  readonly max_message_bytes: number;
-  readonly backoff: Backoff;
-  readonly now: () => number;
-  readonly random: () => number;
-  /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */
-  mirrored(tool: string): JsonObject | undefined;
-  /** What was learned of the server, so that no further connection has to find out; `prior`: it is of the older era. */
-  readonly learned: { is_sse: boolean; prior?: { readonly until: number } };
 }

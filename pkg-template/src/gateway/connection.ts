@@ -3,12 +3,14 @@ import { withRounded } from "../boundary/exact-numbers.js";
 import { quietly } from "../telemetry/quietly.js";
 import type { JsonObject } from "../types.js";
 import { awaitedLogin, loginMessage } from "./auth-provider.js";
-import type { ServerTransport } from "./config-types.js";
-import type { CallRef, ConnectionSettings, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
+import type { ServerConfig, ServerTransport } from "./config-types.js";
+import type { CallRef, ServerMessage, UpstreamRequestOptions } from "./connection-types.js";
 import { UpstreamError, failureOf, maskedText, noteOf } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
 import { INTERNAL_ERROR, METHOD_NOT_FOUND, SERVER_ERROR } from "./rpc-codes.js";
-import type { PriorDiscovery, Progress, SdkClient, SdkSubscription } from "./sdk.js";
+import type { Fetch } from "./http-link.js";
+import type { OAuthTraffic } from "./oauth-traffic.js";
+import type { PriorDiscovery, Progress, SdkClient, SdkSubscription, UpstreamSdk } from "./sdk.js";
 import { UI, VIEWS } from "./extensions.js";
 import { answersLast, killed, unlessLost } from "./live.js";
 import type { Live } from "./live.js";
@@ -16,8 +18,46 @@ import { endOf } from "./program-transport.js";
 import { isAlike, isRefused, mayBeForgotten, mayFailForTheProbe, refusesOlder } from "./session-refusal.js";
 import { asGiven, carriesTasks, sentAs } from "./task-wire.js";
 import { backoffMs, within } from "./timers.js";
+import type { Backoff } from "./timers.js";
 import { openLink, refusesStreamable } from "./transports.js";
 import type { Link } from "./transports.js";
+
+/** What a connection tells. Nothing that is thrown here gets out of it. */
+export interface ConnectionEvents {
+  onRequest(
+    connection: UpstreamConnection,
+    request: ServerMessage,
+    options: { readonly signal: AbortSignal },
+  ): Promise<JsonObject>;
+  onNotification(connection: UpstreamConnection, notification: ServerMessage): void;
+  onReady(connection: UpstreamConnection): void;
+  onLost(connection: UpstreamConnection, failure: UpstreamFailure): void;
+}
+
+/** What all connections to a server share. */
+export interface ConnectionSettings {
+  readonly config: ServerConfig;
+  readonly sdk: UpstreamSdk;
+  readonly events: ConnectionEvents;
+  readonly client_info: { readonly name: string; readonly version: string };
+  readonly auth_provider?: object | undefined;
+  readonly oauth: OAuthTraffic;
+  readonly fetch?: Fetch | undefined;
+  /** What must not be told, with what was learned since. */
+  readonly secrets: readonly string[];
+  /** Adds credentials to what must not be told. */
+  readonly onsecret: (credentials: string) => void;
+  readonly connect_timeout_ms: number;
+  readonly probe_timeout_ms: number;
+  readonly max_message_bytes: number;
+  readonly backoff: Backoff;
+  readonly now: () => number;
+  readonly random: () => number;
+  /** The definition of a tool of which arguments are repeated in headers (SEP-2243). */
+  mirrored(tool: string): JsonObject | undefined;
+  /** What was learned of the server, so that no further connection has to find out; `prior`: it is of the older era. */
+  readonly learned: { is_sse: boolean; prior?: { readonly until: number } };
+}
 
 /** What we can do for a server, whoever the client is: one that cannot is answered with an error when it is asked. */
 const CAPABILITIES = {

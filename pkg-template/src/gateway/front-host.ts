@@ -1,14 +1,29 @@
 // What the fronts of a gateway share.
-import type { PendingCalls } from "./bridge.js";
-import type { ClientFront } from "./front.js";
-import type { RoundState, WaitingCall } from "./front-rounds.js";
+import type { PendingCalls, UpstreamCall } from "./bridge.js";
+import type { ServedClient } from "./front-client.js";
 import type { GatewayRuntime } from "./runtime.js";
-import type { Fields, SdkStateCodec, ServerSdk } from "./server-sdk.js";
+import type { Fields, RequestContext, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { SkillGuard } from "./skill-guard.js";
 import type { ResourceSubscriptions } from "./subscriptions.js";
 import type { GatewayTasks } from "./tasks.js";
 import type { Upstream } from "./upstream.js";
-import type { GatewayWatch } from "./watch.js";
+import type { GatewayWatch, WatchedCall } from "./watch.js";
+
+/** What a client sends back with its answers, signed. */
+export interface RoundState {
+  /** The key of the call that waits. */
+  readonly waiting: string;
+}
+
+/** A call whose client has to answer before it goes on. */
+export interface WaitingCall {
+  readonly call: UpstreamCall;
+  /** Whose it is: no other may answer. */
+  readonly session: string;
+  /** Goes on with what the client answered. */
+  readonly resume: (context: RequestContext) => Promise<Fields>;
+  readonly watched?: WatchedCall | undefined;
+}
 
 /** What the fronts of a gateway share. */
 export interface FrontHost {
@@ -39,7 +54,7 @@ export interface FrontHost {
   /** Whether a server has views. */
   hasViews(): boolean;
   /** Tells a client that it sees other tools now. */
-  toolsChanged(front: ClientFront): void;
+  toolsChanged(client: ServedClient): void;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
   /** Headers of a request that servers may be given, in lower case, and what is known of its caller. */

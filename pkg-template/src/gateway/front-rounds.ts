@@ -3,27 +3,11 @@ import type { CallProgress, UpstreamCall } from "./bridge.js";
 import { failureOf } from "./failure.js";
 import type { ServedClient } from "./front-client.js";
 import { protocolError } from "./front-errors.js";
-import type { FrontHost } from "./front-host.js";
+import type { FrontHost, RoundState, WaitingCall } from "./front-host.js";
 import type { GatewayCallMethod } from "./hook-types.js";
 import { INVALID_PARAMS, URL_ELICITATION_REQUIRED } from "./rpc-codes.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 import type { WatchedCall } from "./watch.js";
-
-/** What a client sends back with its answers, signed. */
-export interface RoundState {
-  /** The key of the call that waits. */
-  readonly waiting: string;
-}
-
-/** A call whose client has to answer before it goes on. */
-export interface WaitingCall {
-  readonly call: UpstreamCall;
-  /** Whose it is: no other may answer. */
-  readonly session: string;
-  /** Goes on with what the client answered. */
-  readonly resume: (context: RequestContext) => Promise<Fields>;
-  readonly watched?: WatchedCall | undefined;
-}
 
 /** The calls that hooks are told of, by their requests: a call that asks the client goes on with another one. */
 const watching = new WeakMap<RequestContext, WatchedCall>();

@@ -57,7 +57,7 @@ export class ClientFront {
     this.#registerLists(upstream);
     this.#registerCalls(
       rounds,
-      new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this)),
+      new FrontCalls(host, this.client, rounds, upstream, tasks, () => host.toolsChanged(this.client)),
       reads,
     );
     registerExtensions(this.server, {

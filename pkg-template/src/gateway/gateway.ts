@@ -20,7 +20,7 @@ import { GatewayClients } from "./clients.js";
 import { leftOut, readServers } from "./config.js";
 import type { ConfigWarning, ServerConfig, ServersConfig } from "./config-types.js";
 import type { FrontHost } from "./front-host.js";
-import type { RoundState } from "./front-rounds.js";
+import type { RoundState } from "./front-host.js";
 import type { GatewayHooks } from "./hook-types.js";
 import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
@@ -440,7 +440,7 @@ class RunningGateway {
       skills: new SkillGuard(),
       declaresTasks: () => [...upstreams.values()].some(({ takesTasks }) => takesTasks),
       hasViews: () => [...upstreams.values()].some(({ listing }) => listing?.has_views === true),
-      toolsChanged: (front) => clients.toolsChanged(front),
+      toolsChanged: (client) => clients.toolsChanged(client),
       started: () => started,
       forwarded: ({ headers }, authInfo) => ({
         ...Object.fromEntries(

@@ -893,9 +893,13 @@ function asked(options: unknown): Record<string, unknown> {
 /** By the name of the package, which bundlers do not follow: what writes reports has the script of their page. */
 const REPORT: string = "contextweaver/report";
 
-async function reports(): Promise<typeof import("../report.js")> {
+interface ReportWriter {
+  htmlReport(manager: ContextManager, options: HtmlReportOptions): Promise<string>;
+}
+
+async function reports(): Promise<ReportWriter> {
   try {
-    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ REPORT)) as typeof import("../report.js");
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ REPORT)) as ReportWriter;
   } catch (cause) {
     const hint = 'import { htmlReport } from "contextweaver/report" and call htmlReport(manager, options)';
     throw new ContextWeaverError("UNSUPPORTED", "a bundle does not carry what writes reports", { hint, cause });

@@ -1,10 +1,11 @@
 // Messages of providers: what goes into their conversion and what comes out.
 import type { BuildOptions } from "../manager/options.js";
 import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
-import type { ContextPack, RunningStep, StoredItem } from "../types.js";
+import type { ContextPack, MessageWarning, RunningStep, StoredItem } from "../types.js";
 import type { MESSAGE_FORMATS } from "./message-formats.js";
 
 export type { SyncedMessages } from "../generated.js";
+export type { MessageWarning } from "../types.js";
 
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
@@ -19,15 +20,6 @@ export interface FoundMessages {
   readonly list?: "messages" | "contents" | "input";
   /** The field that has the instructions, where they stand beside the messages. */
   readonly system?: "system" | "systemInstruction" | "system_instruction";
-}
-
-/** Something that was repaired, or could not be kept. */
-export interface MessageWarning {
-  /** What kind of thing, in upper case. */
-  readonly code: string;
-  readonly message: string;
-  /** JSON pointer to what it is about, such as `/messages/3/content/0`. */
-  readonly path: string;
 }
 
 /** How to read messages. */
