@@ -1,7 +1,7 @@
 //! Rules about the code that the compiler does not know.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use contextweaver_base::ErrorCode;
@@ -60,6 +60,116 @@ fn modules_depend_one_way() {
         for used in code(&path).split("crate::").skip(1) {
             assert!(used.starts_with("store"), "{} uses more of the crate than the stores", path.display());
         }
+    }
+}
+
+/// The files of a crate by their modules: `["rules", "find"]` for `rules/find/mod.rs`.
+fn modules(folder: &Path) -> BTreeMap<Vec<String>, String> {
+    let module = |path: &Path| {
+        let mut names: Vec<String> = path
+            .strip_prefix(folder)
+            .unwrap()
+            .with_extension("")
+            .iter()
+            .map(|name| name.to_str().unwrap().into())
+            .collect();
+        names.pop_if(|last| matches!(last.as_str(), "mod" | "lib"));
+        names
+    };
+    let is_test = |path: &PathBuf| path.file_stem().is_some_and(|name| name.to_str().unwrap().ends_with("tests"));
+    let sources = files_below(folder, "rs").into_iter().filter(|path| !is_test(path));
+    sources.map(|path| (module(&path), code(&path))).collect()
+}
+
+/// The paths of a `use`, written out: `a::{b, c::d}` is `a::b` and `a::c::d`.
+fn written_out(used: &str) -> Vec<String> {
+    let Some((before, rest)) = used.split_once('{') else { return vec![used.split(" as ").next().unwrap().to_owned()] };
+    let inner = rest.strip_suffix('}').unwrap_or(rest);
+    let (mut depth, mut start, mut parts) = (0, 0, Vec::new());
+    for (at, ch) in inner.char_indices() {
+        match ch {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&inner[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&inner[start..]);
+    let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+    parts.flat_map(written_out).map(|part| format!("{before}{part}")).collect()
+}
+
+/// What a module names of its crate, and whether it hands that on: modules, and the name in the last of them.
+fn named_by(module: &[String], text: &str) -> Vec<(bool, Vec<String>)> {
+    let mut found = Vec::new();
+    for statement in text.split(';').map(str::trim) {
+        let Some((head, used)) = statement.rsplit_once("use ") else { continue };
+        let head = head.rsplit('\n').next().unwrap_or_default();
+        if !head.is_empty() && !head.starts_with("pub") {
+            continue;
+        }
+        let used: String = used.split_whitespace().collect::<Vec<_>>().join(" ");
+        for path in written_out(&used) {
+            let names: Vec<&str> = path.split("::").map(str::trim).collect();
+            let ways = names.iter().take_while(|name| matches!(**name, "crate" | "self" | "super")).count();
+            let mut from = if names[0] == "crate" { Vec::new() } else { module.to_vec() };
+            for _ in names[..ways].iter().filter(|name| **name == "super") {
+                from.pop();
+            }
+            from.extend(names[ways..].iter().map(|name| (*name).to_owned()));
+            found.push((!head.is_empty(), from));
+        }
+    }
+    found
+}
+
+/// Files that need each other are one thing in two places. What a module takes from the one around it does not count: they are
+/// read together.
+#[test]
+fn no_files_of_a_crate_need_each_other() {
+    for folder in std::fs::read_dir(home().join("crates")).unwrap() {
+        let modules = modules(&folder.unwrap().path().join("src"));
+        let named: BTreeMap<&Vec<String>, _> =
+            modules.iter().map(|(module, text)| (module, named_by(module, text))).collect();
+        // The module that has what a path names, through those that hand it on.
+        let home_of = |path: &[String]| {
+            let mut path = path.to_vec();
+            for _ in 0..6 {
+                let depth = (0..path.len()).rev().find(|depth| modules.contains_key(&path[..*depth]))?;
+                let (module, name) = (path[..depth].to_vec(), path.get(depth)?.clone());
+                let handed_on =
+                    named[&module].iter().find(|(is_public, from)| *is_public && from.last() == Some(&name));
+                match handed_on {
+                    Some((_, from)) if *from != path => path.clone_from(from),
+                    _ => return Some(module),
+                }
+            }
+            None
+        };
+        let mut needs: BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> = BTreeMap::new();
+        for (module, paths) in &named {
+            let homes = paths.iter().filter(|(is_public, _)| !is_public).filter_map(|(_, path)| home_of(path));
+            needs.insert(module, homes.filter(|home| !module.starts_with(home)).collect());
+        }
+        // Who needs nobody that is left, or is needed by none, is in no circle.
+        loop {
+            let left: BTreeSet<Vec<String>> = needs.keys().map(|module| (*module).clone()).collect();
+            let needed: BTreeSet<Vec<String>> = needs.values().flatten().cloned().collect();
+            for homes in needs.values_mut() {
+                homes.retain(|home| left.contains(home));
+            }
+            needs.retain(|module, homes| !homes.is_empty() && needed.contains(*module));
+            if needs.len() == left.len() {
+                break;
+            }
+        }
+        let lines = needs.iter().flat_map(|(module, homes)| {
+            homes.iter().map(|home| format!("{} needs {}", module.join("::"), home.join("::")))
+        });
+        assert!(needs.is_empty(), "files that need each other:\n{}", lines.collect::<Vec<_>>().join("\n"));
     }
 }
 

@@ -41,6 +41,9 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
     biome.arg("format").current_dir(&dirs.root);
     stage(&dirs, &mut report, "format of TypeScript", biome);
+    let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
+    biome.args(["lint", "pkg-template/src", "www"]).current_dir(&dirs.root);
+    stage(&dirs, &mut report, "circles of TypeScript", biome);
     let mut docs = cargo(&dirs, &["doc", "--workspace", "--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     stage(&dirs, &mut report, "documentation", docs);

@@ -1,45 +1,20 @@
 //! The answer to `tools/list`.
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::JsonMap;
 
+use super::mode::{FrontMode, ToolList};
 use super::names::ToolPlace;
 use super::{mark_unavailable, own, safe_line};
 use crate::runtime::{ClientTraits, Gateway};
-use crate::servers::ServerTool;
-use crate::servers::{AppUse, ToolRef};
+use crate::servers::{AppUse, ServerTool, ToolRef};
 
 /// Under this key of `_meta` stands what a client's own search of tools goes by beside name and description.
 const SEARCH_HINT: &str = "anthropic/searchHint";
 /// And under this one that the definition of a tool is not to be deferred.
 const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
-
-/// Which tools clients see now.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[cfg_attr(feature = "ts", ts(rename_all = "snake_case"))]
-pub enum FrontMode {
-    /// The tools of the servers as they are.
-    #[default]
-    Firewall,
-    /// Search and call.
-    Search,
-}
-
-/// The tools that a client sees.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct ToolList {
-    /// Which they are.
-    pub mode: FrontMode,
-    /// The tools of MCP, in the order in which they are to be shown.
-    #[cfg_attr(feature = "ts", ts(type = "JsonObject[]"))]
-    pub tools: Vec<JsonMap>,
-}
 
 impl Gateway {
     /// Names of the gateway's own tools in any mode, which no tool of a server is shown under.

@@ -2,6 +2,7 @@
 
 mod history;
 mod list;
+mod mode;
 mod names;
 pub(crate) mod own;
 mod reduced;
@@ -9,7 +10,7 @@ mod safe;
 mod shown;
 
 pub(crate) use history::{NameHistory, Resolved};
-pub use list::{FrontMode, ToolList};
+pub use mode::{FrontMode, ToolList};
 pub(crate) use names::{JOINT, NameTable, ToolPlace, is_legal_name, legal_name};
 pub(crate) use reduced::{ReducedSchema, reduced, without_defaults};
 pub(crate) use safe::safe_line;
