@@ -110,7 +110,7 @@ impl DecisionStore {
         }
         let mut bridge_method = None;
         if decision.bridge.is_none() {
-            // Patterns make it longer than the text that it was taken from.
+            // The patterns in a bridge can be longer than the text they come from.
             let small = |bridge: &Bridge| {
                 let alone = Decision { bridge: Some(bridge.clone()), ..Decision::default() };
                 check_size(&alone, self.options.limits, "").is_ok()

@@ -138,7 +138,7 @@ interface Building {
   isWhole?: boolean;
 }
 
-/** A handle, which may have any character of an id; what ends the words around it is none of it. */
+/** A handle: any characters of an id, up to white space, brackets, quotes or punctuation. */
 const HANDLE = /artifact:[^\s[\])"'`,;]*[^\s[\])"'`,;:.]/;
 const BEHIND_HANDLE = /^[:.]?(?:[\s[\])"'`,;]|$)/;
 

@@ -15,7 +15,7 @@ interface Written {
   readonly repair: Pick<Repair, "message" | "path"> | undefined;
 }
 
-/** As of all tools together, but for the levels of the list around one. */
+/** The limits of a whole list, without the levels that the list adds around one tool. */
 const TOOL: Limits = { ...SNAPSHOT, depth: INPUT.depth };
 
 function written(tool: unknown): Written {
@@ -25,8 +25,8 @@ function written(tool: unknown): Written {
 }
 
 /**
- * Writes each tool for itself. Undefined where that changes nothing, and where the caller wants to hear of what cannot be written: then
- * the error is right that it was to be used for.
+ * Writes each tool by itself. Returns undefined when no tool needs a repair, or when a tool cannot be written and the caller asked for
+ * errors: then the error of the whole list stands.
  */
 function writtenAll(tools: readonly unknown[], isRaised: boolean): readonly Written[] | undefined {
   const all = tools.map(written);
@@ -36,7 +36,7 @@ function writtenAll(tools: readonly unknown[], isRaised: boolean): readonly Writ
 
 const REPAIRED = { code: "text-repaired", severity: "warning" } as const;
 
-/** Repairs the items of tools that were read; undefined where an error of theirs stands. @internal */
+/** Repairs the items of tools that were read. Returns undefined where the error of the whole list stands. @internal */
 export function repairedItems(read: ReadTools, isRaised: boolean): ReadTools | undefined {
   const all = writtenAll(read.items, isRaised);
   if (!all) return undefined;
@@ -60,7 +60,7 @@ export function repairedItems(read: ReadTools, isRaised: boolean): ReadTools | u
   return { ...read, items, places, findings };
 }
 
-/** The tools of an answer to `tools/list` that can be written, repaired; undefined where an error of it stands. @internal */
+/** Repairs the tools of an answer to `tools/list`. Returns undefined where the error of the whole list stands. @internal */
 export function repairedList(
   answer: unknown,
   isRaised: boolean,

@@ -64,8 +64,8 @@ export class SkillGuard {
 }
 
 /**
- * The first text of an entry that stands otherwise in front of its file. White space says nothing, as readers of YAML differ in what they
- * keep of it, and neither does a date, which some of them write anew.
+ * The first text of an entry that differs from the one in front of its file. White space is not compared, because YAML readers keep
+ * different parts of it; nor are dates, because some readers rewrite them.
  */
 function otherThan(frontmatter: Fields, content: string): string | undefined {
   const found = frontTexts(content);

@@ -2,7 +2,7 @@
 import { sumOf } from "../storage/checks.js";
 import type { SessionStorage, StoredEnd, StoredParts } from "../storage/storage-types.js";
 
-/** Who hears of what is read and written. */
+/** Callbacks for what a storage reads and writes. */
 export interface StorageWatch {
   /** Is told what was read. */
   read?: ((stored: StoredParts) => void) | undefined;
@@ -43,7 +43,7 @@ export class KnownStorage {
     };
   }
 
-  /** Whether the storage ends where it did. One of a caller's that cannot tell is relied on; then it is told by a `CONFLICT`. */
+  /** Whether the storage ends where it did. A caller's own storage without `end` is trusted: its next write tells by a `CONFLICT`. */
   async isCurrent(): Promise<boolean> {
     const [known, now] = [this.#end, await this.#given.end?.()];
     if (known === undefined || now === undefined) return true;

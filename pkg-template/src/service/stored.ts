@@ -250,7 +250,7 @@ export class Session implements Kept {
       const { sequence } = await write();
       return { sequence, pending: announced[0] };
     } catch (error) {
-      // Somebody else's part may be the same to the letter. Where this fails, too, the sum tells.
+      // Another process may have written the same part to the letter, so the key is given up here. If this fails, the sum decides.
       for (const { key, sum } of isConflict(error) ? announced : [])
         await this.#records.append({ kind: "void", key, sum }).catch(() => undefined);
       throw error;

@@ -133,7 +133,7 @@ pub(crate) struct CheckedRecord {
 }
 
 /// Checks a decision as it is recorded, with the quality of its record. `context` is what the caller said of the action;
-/// without it, a rule that requires what a record has no field for refuses actions alone, or nothing could be recorded.
+/// without it, a rule that requires something no record can say does not refuse the record.
 pub(crate) fn check_record(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,

@@ -76,7 +76,7 @@ impl PlannedAction {
     fn subject(&self) -> ActionToCheck<'_> {
         ActionToCheck {
             description: &self.description,
-            // What is recorded is checked as what it is recorded as.
+            // A recorded action is checked under the category of its record.
             category: if self.records { Some(self.recorded_category()) } else { self.category.as_deref() },
             stakes: &self.stakes,
             confidence: self.confidence,
@@ -157,7 +157,7 @@ pub fn pre_action(
             Ok(RecordOutcome::Logged(logged)) => {
                 out["decisionId"] = logged.id.into();
                 checked.note_start(store, call.now);
-                // What was said of the action is not said again of its record.
+                // The answer lists a rule once, even if the action and its record both break it.
                 let known = |finding: &GuardrailFinding| {
                     verdict.violations.iter().chain(&verdict.warnings).any(|known| known.id == finding.id)
                 };

@@ -59,7 +59,7 @@ function isBody({ model, messages, contents, input }: Fields): boolean {
   return typeof model === "string" && (Array.isArray(messages) || typeof input === "string" || Array.isArray(input));
 }
 
-/** Models by their names that speak with nobody. */
+/** Names of models that answer with no message: embeddings, moderation, speech. */
 const NO_CONVERSATION = /embed|moderation|(?:^|[-_/])tts(?:[-_]|$)/i;
 
 /** Embeddings, moderations and speech have an input, too; they are no calls of a conversation. */
