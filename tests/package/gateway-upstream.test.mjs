@@ -702,6 +702,24 @@ test("connections of sessions are bounded, and closed when they are idle", async
   await until("it is made anew", () => server.sessions.size > 0 && who.state.status === "ready");
 });
 
+/** Fifty clients and a server that changes all the time kept a gateway busy for a minute, which then gave up servers in order. */
+test("a ping for whose answer a busy process had no time says nothing of the server", async (t) => {
+  let [late, isSilent] = [0, false];
+  const server = await streamableServer({ before: () => isSilent });
+  t.after(server.close);
+  const { who } = upstreams(t, { who: { url: server.url } }, { upstream: { now: () => Date.now() + late } });
+  await who.connect();
+  const connection = who.connection("a");
+  await call(who, "who", {}, undefined, connection);
+  isSilent = true;
+  const asked = connection.ping(100);
+  late = 10_000;
+  await asked;
+  assert.ok(connection.isReady);
+  await connection.ping(100);
+  assert.ok(!connection.isReady, "one that was waited for in time and did not answer is lost");
+});
+
 test("faulty programs leave the others alone", async (t) => {
   const servers = {
     healthy: faulty("none"),

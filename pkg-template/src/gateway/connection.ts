@@ -66,6 +66,8 @@ const CAPABILITIES = {
   roots: { listChanged: true },
   extensions: { [UI]: VIEWS },
 };
+/** Milliseconds by which a timer is late only where the process is busy. */
+const LATE_MS = 1_000;
 /** Requests under way on one connection. */
 const MAX_IN_FLIGHT = 1_000;
 /** Questions of a server that are not answered yet. */
@@ -365,16 +367,22 @@ export class UpstreamConnection {
     }
   }
 
-  /** Asks whether the server still answers, in the era that can be asked; whatever it answers is an answer. @internal */
+  /**
+   * Asks whether the server still answers, in the era that can be asked; whatever it answers is an answer. Where the timer of the ping
+   * fires late, this process was busy: then nothing is known of the server. @internal
+   */
   async ping(timeout: number): Promise<void> {
     const live = this.#live;
     if (live === undefined || live.client.getProtocolEra() !== "legacy") return;
     const attempt = this.#attempt;
+    const { now } = this.#settings;
+    const begun = now();
     try {
       await live.client.ping({ timeout });
     } catch (error) {
       const failure = failureOf(error, this.#settings.secrets);
-      if (failure.kind !== "rpc")
+      const isLate = failure.kind === "timeout" && now() - begun > timeout + LATE_MS;
+      if (failure.kind !== "rpc" && !isLate)
         this.#lose(attempt, {
           ...failure,
           kind: "unavailable",
