@@ -265,6 +265,29 @@ test("base64 that is broken into lines, or not filled up, reaches clients as eve
   }
 });
 
+test("blocks reach clients whatever a server names a field, however deep it nests, and however long what is no picture is", async () => {
+  const deep = JSON.parse("[".repeat(200_000) + "]".repeat(200_000));
+  const named = (name) => JSON.parse(`{ "type": "text", "text": "seen", "annotations": { "priority": 1, "${name}": {} }, "${name}": {} }`);
+  const cases = {
+    ...Object.fromEntries(["__proto__", "__defineGetter__", "hasOwnProperty", "toString"].map((name) => [name, [named(name)]])),
+    "a deep block": [text("seen"), deep],
+    // Every "data:" that begins in it looks for its comma: in quadratic time this takes hours.
+    "no picture": [text("seen"), { type: "image", mimeType: "image/png", data: `data:${"a".repeat(4_000_000)}` }],
+  };
+  for (const [title, content] of Object.entries(cases)) {
+    const manager = new ContextManager();
+    const served = firewalled({ callTool: async () => ({ content }), listTools: async () => ({ tools: [] }) }, manager);
+    const result = await served.callTool({ name: "x", arguments: {} });
+    assert.match(JSON.stringify(result), /seen/, title);
+    if (content.length === 1) assert.ok(!JSON.stringify(result).includes("malformed"), title);
+    manager.free();
+  }
+  const odd = { callTool: async () => ({ structuredContent: deep }), listTools: async () => ({ tools: [] }) };
+  const manager = new ContextManager();
+  assert.match(JSON.stringify(await firewalled(odd, manager).callTool({ name: "x", arguments: {} })), /nested deeper than 60 levels/);
+  manager.free();
+});
+
 test("what cannot be is said at once, and a store that is full as well", async () => {
   const [{ sdk }] = await sdks();
   const { client, close } = await connected(sdk);

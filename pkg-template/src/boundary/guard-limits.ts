@@ -23,6 +23,9 @@ export interface Limits {
 /** Bounds of ordinary arguments, as in the engine. @internal */
 export const INPUT: Limits = { depth: 64, nodes: 2 ** 20, string: 8 * MIB, total: 32 * MIB };
 
+/** Bounds of what tools return and models say, which may have numbers that are kept as texts. @internal */
+export const SENT: Limits = { ...INPUT, depth: 60, exact: true };
+
 /** Bounds of a snapshot, which holds whole stores, artifacts as base64. @internal */
 export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, total: 256 * MIB };
 

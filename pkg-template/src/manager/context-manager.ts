@@ -20,9 +20,8 @@ import {
   utf8,
 } from "../boundary/guard.js";
 import { isWellFormed, unknownField } from "../boundary/guard-errors.js";
-import { INPUT, MESSAGES, SNAPSHOT } from "../boundary/guard-limits.js";
+import { MESSAGES, SENT, SNAPSHOT } from "../boundary/guard-limits.js";
 import type { Reading } from "../boundary/guard.js";
-import type { Limits } from "../boundary/guard-limits.js";
 import { isCatalog, isRouter } from "../boundary/known.js";
 import type { ToolExecuted } from "../telemetry/hook-types.js";
 import type { McpResultInput } from "../mcp/mcp-result-types.js";
@@ -925,8 +924,6 @@ function orFree<T>(use: () => T, session: Session): T {
   }
 }
 
-/** Bounds of what tools return and models say, which may have numbers that are kept as texts. */
-const SENT: Limits = { ...INPUT, depth: 60, exact: true };
 /** Artifacts that one recall fetches. */
 const MAX_LOADED = 8;
 /** From which share of the query on no better place is looked for. */

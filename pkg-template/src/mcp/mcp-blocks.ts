@@ -1,5 +1,7 @@
 // Results of the Model Context Protocol as it has them. Clients of the official SDK refuse a whole result, after the tool has run, for one
 // block of it that is something else.
+import { readValue } from "../boundary/guard.js";
+import { SENT } from "../boundary/guard-limits.js";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -85,7 +87,10 @@ function blocks(content: readonly unknown[], path: string, told: (path: string) 
 function withType(block: Fields): Fields | undefined {
   const { type, mimeType, data } = block;
   if ((type !== "image" && type !== "audio") || !isText(data)) return undefined;
-  const [, declared, bytes = data] = /^data:([\w.+/-]+)[^,]*;base64,([^]*)$/.exec(data) ?? [];
+  const comma = data.indexOf(",");
+  const head = comma === -1 ? "" : data.slice(0, comma);
+  const declared = head.endsWith(";base64") ? /^data:([\w.+/-]+)/.exec(head)?.[1] : undefined;
+  const bytes = declared === undefined ? data : data.slice(comma + 1);
   const likely = declared ?? (type === "image" ? "image/png" : "audio/wav");
   return {
     ...block,
@@ -123,16 +128,16 @@ function isContents({ uri, mimeType, text, blob, _meta }: Fields): boolean {
 /** Leaves out optional fields that are something else. */
 function optional(block: Fields, at: string, told: (path: string) => void): Fields {
   const wrong = Object.keys(block).filter(
-    (key) => OPTIONAL[key]?.(block[key]) === false && !(key === "mimeType" && block["type"] !== "resource_link"),
+    (key) => OPTIONAL.get(key)?.(block[key]) === false && !(key === "mimeType" && block["type"] !== "resource_link"),
   );
   const annotations = isRecord(block["annotations"])
-    ? Object.entries(block["annotations"]).filter(([key, value]) => ANNOTATIONS[key]?.(value) === false)
+    ? Object.entries(block["annotations"]).filter(([key, value]) => ANNOTATIONS.get(key)?.(value) === false)
     : [];
   const resource = block["type"] === "resource" && isRecord(block["resource"]) ? block["resource"] : undefined;
   const inner =
     resource &&
     Object.keys(resource).filter(
-      (key) => (key === "mimeType" || key === "_meta") && OPTIONAL[key]?.(resource[key]) === false,
+      (key) => (key === "mimeType" || key === "_meta") && OPTIONAL.get(key)?.(resource[key]) === false,
     );
   if (wrong.length + annotations.length + (inner?.length ?? 0) === 0) return block;
   for (const key of wrong) told(`${at}/${key}`);
@@ -166,24 +171,34 @@ function isIcon(icon: unknown): boolean {
 }
 
 type Check = (value: unknown) => boolean;
-const OPTIONAL: Readonly<Record<string, Check | undefined>> = {
-  annotations: isRecord,
-  _meta: isRecord,
-  title: isText,
-  description: isText,
-  mimeType: isText,
-  size: (value) => typeof value === "number",
-  icons: (value) => Array.isArray(value) && value.every(isIcon),
-};
-const ANNOTATIONS: Readonly<Record<string, Check | undefined>> = {
-  audience: (value) => Array.isArray(value) && value.every((role) => role === "user" || role === "assistant"),
-  priority: (value) => typeof value === "number" && value >= 0 && value <= 1,
-  lastModified: (value) => isText(value) && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value)),
-};
+// Maps, as a server may name a field like one that every object has.
+const OPTIONAL: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["annotations", isRecord],
+  ["_meta", isRecord],
+  ["title", isText],
+  ["description", isText],
+  ["mimeType", isText],
+  ["size", (value) => typeof value === "number"],
+  ["icons", (value) => Array.isArray(value) && value.every(isIcon)],
+]);
+const ANNOTATIONS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ["audience", (value) => Array.isArray(value) && value.every((role) => role === "user" || role === "assistant")],
+  ["priority", (value) => typeof value === "number" && value >= 0 && value <= 1],
+  ["lastModified", (value) => isText(value) && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value))],
+]);
 
 /** Says what came in the place of a block. */
 function asText(value: unknown): Fields {
-  return { type: "text", text: isText(value) ? value : (JSON.stringify(value) ?? String(value)) };
+  return { type: "text", text: isText(value) ? value : jsonOf(value) };
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    // Nested deeper than the stack: the levels below are cut.
+    return readValue(value, "", SENT).json;
+  }
 }
 
 /** Makes what was read of a resource one that clients take. */
@@ -204,7 +219,7 @@ export function mendedContents(result: Fields, uri: string): MendedResult {
     const named = { ...part, uri: isText(part["uri"]) ? part["uri"] : uri };
     const { mimeType, _meta, ...rest } = named as Fields;
     const kept = { ...rest, ...(isText(mimeType) && { mimeType }), ...(isRecord(_meta) && { _meta }) };
-    return isContents(kept) ? kept : { uri: named.uri, text: JSON.stringify(part) };
+    return isContents(kept) ? kept : { uri: named.uri, text: jsonOf(part) };
   });
   return mended.length > 0 ? { result: { ...withoutWrongMeta(result), contents: fixed }, mended } : { result, mended };
 }
