@@ -12,7 +12,7 @@ import { here, packageDir, temporaryFolder, until } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
 const { messageIn } = await import(pathToFileURL(join(packageDir, "dist/boundary/message-line.js")));
-const { keepsNumbers } = await import(pathToFileURL(join(packageDir, "dist/boundary/exact-numbers.js")));
+const { keepingNumbers, keepsNumbers, withBody, withNumbers } = await import(pathToFileURL(join(packageDir, "dist/boundary/exact-numbers.js")));
 const sdk = { server, client, client_stdio };
 const faulty = (...args) => ({ command: process.execPath, args: [join(here, "gateway-faulty.mjs"), ...args], env: { FAULTY_SECRET: "x" } });
 
@@ -48,6 +48,19 @@ test("numbers are kept in a message that stands behind a line of something else"
   keepsNumbers({ _readBuffer: reader, send: async () => {} });
   while (reader.readMessage() !== null);
   assert.deepEqual(chunks, ['{"n":"\\ud8009007199254740993"}', '{"n":1}']);
+});
+
+test("numbers are kept behind the separators of Unicode in an event, and what a text only quotes stays a text", async () => {
+  const big = "9007199254740993";
+  const kept = `"\\ud800${big}"`;
+  const over = async (type, text, rewrite) => (await withBody(new Response(text, { headers: { "content-type": type } }), rewrite)).text();
+  for (const [separator, end] of ["\u2028", "\u2029"].flatMap((one) => ["\n", "\r\n", "\r"].map((end) => [one, end]))) {
+    const event = (number) => `event: message${end}data: {"text":"a${separator}data: ${big} b","n":${number}}${end}data: {"m":${number}}${end}${end}`;
+    assert.equal(await over("text/event-stream", event(big), keepingNumbers), event(kept));
+    assert.equal(await over("text/event-stream", event(kept), withNumbers), event(big));
+  }
+  const quoted = { text: `he said "\ud800${big}`, list: [`\ud800${big}`, `\ud800-${big}`] };
+  assert.equal(withNumbers(JSON.stringify(quoted)), `{"text":"he said \\"\\ufffd${big}","list":[${big},-${big}]}`);
 });
 
 test("a program that prints something first is connected", async (t) => {

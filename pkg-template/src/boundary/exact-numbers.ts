@@ -8,14 +8,16 @@ const MARK = "\ud800";
 /** Texts shorter than that are never one, so that others are not looked at. */
 const LEAST_DIGITS = 16;
 const MARKED = /^\ud800(-?\d{16,})$/;
-/** The same as JSON.stringify writes it. */
-const WRITTEN = /"\\ud800(-?\d{16,})"/g;
+/** The same as JSON.stringify writes it. An escaped quote begins no text. */
+const WRITTEN = /(^|[^\\])"\\ud800(-?\d{16,})"/g;
 const HALF_ESCAPE = /\\u[dD][89a-fA-F]/;
 /** A number as long, or nothing to look for. */
 const MAY_HAVE = /\d{16}/;
 const QUOTE_OR_NUMBER = /["\d-]/g;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const WHOLE = /^-?\d{16,}$/;
+/** A line of an event stream, which U+2028 and U+2029 do not end, as they do in patterns. */
+const DATA = /(^|[\r\n])(data:[^\r\n]*)/g;
 /** Its fields are numbers for the SDK, too. */
 const PROGRESS = /"method"\s*:\s*"notifications\/progress"/;
 
@@ -64,7 +66,7 @@ function endOfString(json: string, start: number): number {
 /** Writes those texts in JSON text as numbers again, and each half of a surrogate pair as U+FFFD. @internal */
 export function withNumbers(json: string): string {
   if (!HALF_ESCAPE.test(json)) return json;
-  const numbers = json.replace(WRITTEN, "$1");
+  const numbers = json.replace(WRITTEN, "$1$2");
   // An escaped backslash begins no escape.
   return numbers.replace(
     /\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}/g,
@@ -129,7 +131,8 @@ export function withBody(response: Response, rewrite: (json: string) => string):
   const type = response.headers.get("content-type") ?? "";
   const isStream = /^text\/event-stream\b/i.test(type);
   if (!response.body || (!isStream && !/^application\/json\b/i.test(type))) return response;
-  const ofLines = (text: string): string => (isStream ? text.replace(/^data:.*$/gm, rewrite) : rewrite(text));
+  const ofLines = (text: string): string =>
+    isStream ? text.replace(DATA, (_, before: string, line: string) => before + rewrite(line)) : rewrite(text);
   const headers = new Headers(response.headers);
   headers.delete("content-length");
   return new Response(rewritten(response.body, ofLines), {
