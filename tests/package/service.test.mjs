@@ -1320,3 +1320,35 @@ test("an answer that was cut off is an error, not an answer", async () => {
   const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: async () => new Response(null, { status: 204 }) });
   assert.equal(await client.deleteSession({ session: "s" }), undefined);
 });
+
+test("what stands before the service and answers in JSON is told by its status", async () => {
+  for (const body of ['{"message":"no healthy upstream"}', '{"code":"bad_gateway","detail":"x"}', "null", "<html>"]) {
+    const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: async () => new Response(body, { status: 502 }) });
+    await assert.rejects(client.getSession({ session: "s" }), (error) => {
+      assert.deepEqual([error.code, error.message, error.details], ["INTERNAL", "the service answered 502", { status: 502 }], body);
+      return cw.ContextWeaverError.is(error);
+    });
+  }
+});
+
+test("a client sends nothing to a place that no session has", async () => {
+  const asked = [];
+  const client = sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch: async (url) => (asked.push(url), new Response("{}")) });
+  for (const session of [undefined, null, "", ".", "..", "a/b", "\ud800", 7])
+    await assert.rejects(client.append({ session, items: [] }), { code: "INVALID_INPUT", path: "/session" });
+  assert.deepEqual(asked, []);
+  await client.getSession({ session: "a.b~c" });
+  assert.deepEqual(asked, ["http://service.test/v1/sessions/a.b~c"]);
+});
+
+test("events are read whatever pieces they come in, in time that is linear in them", async () => {
+  // Reading each piece with all before it takes hours here.
+  const large = { decisions: "é".repeat(2_000_000) };
+  const bytes = new TextEncoder().encode(`: ok\n\nid: 1\ndata: {"revision":1}\n\ndata: ${JSON.stringify(large)}\n\ndata: {"revis`);
+  let at = 0;
+  const pull = (controller) => (at < bytes.length ? controller.enqueue(bytes.subarray(at, (at += 15))) : controller.close());
+  const fetch = async () => new Response(new ReadableStream({ pull }));
+  const told = [];
+  for await (const change of sessionClient({ url: "http://service.test", token: TOKENS.ada, fetch }).decisionChanges()) told.push(change);
+  assert.deepEqual(told, [{ revision: 1 }, large]);
+});

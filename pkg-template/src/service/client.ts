@@ -1,7 +1,7 @@
 // A client of the service, typed by its definition.
 import { ContextWeaverError } from "contextweaver";
 import type { DecisionSnapshot, ErrorCode } from "contextweaver";
-import { OPERATIONS } from "./operations.js";
+import { OPERATIONS, idOf } from "./operations.js";
 import type { AnswerOf, InputOf, Operation, Operations } from "./operations.js";
 import type { Problem } from "./problems.js";
 
@@ -78,9 +78,10 @@ export function sessionClient({
   ): Promise<ClientResponse> => {
     const body = { ...input };
     const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-      const value = String(body[name]);
+      // Another one would be a name such as "undefined", or lead elsewhere, as ".." does.
+      const value = idOf(body[name], `/${name}`);
       delete body[name];
-      return encodeURIComponent(value);
+      return value;
     });
     const hasBody = operation.method === "POST" || operation.method === "PUT";
     const query = !hasBody
@@ -128,20 +129,25 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-/** Reads what is sent as events. */
+/** Reads what is sent as events, each chunk once however long an event is. */
 async function* events(body: { getReader(): Reader }): AsyncGenerator<DecisionSnapshot, void, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
+  let begun: string[] = [];
+  let data: string | undefined;
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      const parts = (rest + decoder.decode(value, { stream: true })).split("\n\n");
-      rest = parts.pop() ?? "";
-      for (const part of parts) {
-        const line = part.split("\n").find((one) => one.startsWith("data: "));
-        if (line !== undefined) yield JSON.parse(line.slice(6)) as DecisionSnapshot;
+      const [first = "", ...others] = decoder.decode(value, { stream: true }).split("\n");
+      begun.push(first);
+      for (const next of others) {
+        const line = begun.join("");
+        begun = [next];
+        if (line.startsWith("data: ")) data ??= line.slice(6);
+        if (line !== "" || data === undefined) continue;
+        yield JSON.parse(data) as DecisionSnapshot;
+        data = undefined;
       }
     }
   } finally {
@@ -163,10 +169,13 @@ function answerOf(status: number, text: string): unknown {
 function refusal(status: number, text: string): ContextWeaverError {
   try {
     const { code, detail, path, hint, details } = JSON.parse(text) as Problem;
-    return new ContextWeaverError(code, detail, { path, hint, details: { status, ...details } });
+    const told = new ContextWeaverError(code, detail, { path, hint, details: { status, ...details } });
+    // What stands before the service answers in JSON, too.
+    if (ContextWeaverError.is(told)) return told;
   } catch {
-    return new ContextWeaverError("INTERNAL" satisfies ErrorCode, `the service answered ${status}`, {
-      details: { status },
-    });
+    // Nor is a page of HTML a problem of the service's.
   }
+  return new ContextWeaverError("INTERNAL" satisfies ErrorCode, `the service answered ${status}`, {
+    details: { status },
+  });
 }

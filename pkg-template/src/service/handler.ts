@@ -25,7 +25,7 @@ import { repeated } from "./conflicts.js";
 import { Followers } from "./followers.js";
 import { DecisionMemory } from "./memory.js";
 import { OPENAPI_PATH, openApi } from "./openapi.js";
-import { OPERATIONS } from "./operations.js";
+import { OPERATIONS, idOf } from "./operations.js";
 import type { InputOf, Operation, Operations, SentToolResult } from "./operations.js";
 import { Pool } from "./pool.js";
 import { Registry } from "./registry.js";
@@ -147,7 +147,6 @@ const CORS = {
     "authorization, content-type, accept, idempotency-key, if-match, last-event-id, mcp-protocol-version, mcp-method, mcp-name",
   response: "etag, idempotent-replayed, www-authenticate",
 };
-const ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
 /** What a client may name a request by. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -786,14 +785,6 @@ function refuseChanged({ stored: { sequence } }: Session, { if_sequence }: Call<
 }
 
 const REPLAYED = { "idempotent-replayed": "true" };
-
-function idOf(value: unknown, path: string): string {
-  if (typeof value === "string" && ID.test(value)) return value;
-  throw new ContextWeaverError("INVALID_INPUT", "expected an id", {
-    path,
-    hint: "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit",
-  });
-}
 
 /** The id of a session that is made. A key without an id stands for an id, so that a repetition finds what was made. */
 async function newId(tenant: string, id: string | undefined, key: RequestKey | undefined): Promise<string> {

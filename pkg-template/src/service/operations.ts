@@ -1,4 +1,5 @@
 // What the service can be asked: the one definition that routes, description and client are made of.
+import { ContextWeaverError } from "contextweaver";
 import type {
   BuildMessagesOptions,
   BuildOptions,
@@ -98,6 +99,17 @@ export type InputOf<O> = O extends { readonly path: infer Path extends string; r
   : never;
 /** What it answers. */
 export type AnswerOf<O> = O extends { readonly answer: Schema<infer Answer> } ? Answer : never;
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+
+/** Refuses what is no id of a session. */
+export function idOf(value: unknown, path: string): string {
+  if (typeof value === "string" && ID.test(value)) return value;
+  throw new ContextWeaverError("INVALID_INPUT", "expected an id", {
+    path,
+    hint: "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit",
+  });
+}
 
 function operation<const Path extends string, Answer, Body = {}>(
   given: Given<Path, Body, Answer>,
