@@ -190,7 +190,8 @@ export function contextWeaver(options: MiddlewareOptions): ContextWeaverMiddlewa
 export function contextWeaver(
   options: ContextWeaverOptions<AiSdkTools> | MiddlewareOptions,
 ): ContextWeaver<AiSdkTools> | ContextWeaverMiddleware {
-  return "tools" in options ? served(options as ContextWeaverOptions<AiSdkTools>) : middlewareOf(options);
+  const given = options ?? {};
+  return "tools" in given ? served(given as ContextWeaverOptions<AiSdkTools>) : middlewareOf(given);
 }
 
 /** How often a model is asked again that reads on in results, or looks for tools. */

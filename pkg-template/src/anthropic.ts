@@ -138,7 +138,7 @@ export interface AnthropicContextWeaver<Tool extends object> extends ContextWeav
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
-  const { tools, cache: given, tool_search: searches = false, ...rest } = options;
+  const { tools, cache: given, tool_search: searches = false, ...rest } = options ?? {};
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
     throw new ContextWeaverError(

@@ -16,6 +16,7 @@ import { CacheKey, beginning, checkedCacheKey, isOpenAiModel } from "./adapters/
 import { choiceOf } from "./adapters/forced-choice.js";
 import { handleOf } from "./adapters/handle.js";
 import type { ContextWeaverHandle } from "./adapters/handle.js";
+import { wellFormed } from "./boundary/repairs.js";
 import { ContextWeaverError } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
@@ -89,7 +90,7 @@ export interface AgentContextWeaver extends ContextWeaverHandle {
  * number of runs. An agent that is a tool of another holds a conversation of its own.
  */
 export function contextWeaver(options: AgentOptions): AgentContextWeaver {
-  const { cache_key, ...rest } = options;
+  const { cache_key, ...rest } = options ?? {};
   const key = new CacheKey(checkedCacheKey(cache_key));
   const loop = new AgentLoop(rest, ["cache_key"]);
   const fitting = new Fitting(loop, key);
@@ -117,7 +118,8 @@ class Fitting {
   }
 
   async fit<Request extends AgentModelRequest>(request: Request, model: string): Promise<Request> {
-    const { input, tools, handoffs, systemInstructions, modelSettings } = request;
+    const { input, tools, handoffs, systemInstructions: said, modelSettings } = request;
+    const systemInstructions = said === undefined ? undefined : wellFormed(said);
     const held = (["previousResponseId", "conversationId"] as const).find((field) => request[field] !== undefined);
     if (held !== undefined) {
       const init = { path: `/${held}`, hint: "run without it: the whole conversation is then sent each time" };
@@ -161,6 +163,7 @@ class Fitting {
           };
     return {
       ...request,
+      ...(systemInstructions !== said && { systemInstructions }),
       input: items.written(built.messages),
       tools: names.map((name) => byName.get(name)),
       // A choice among no tools is refused.

@@ -31,6 +31,7 @@ import type { ContextWeaverHandle } from "./adapters/handle.js";
 import { CHAT_MARKS, takeMarks } from "./adapters/moving-marks.js";
 import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { lastTurn, namesOf } from "./adapters/openai-turn.js";
+import { wellFormed } from "./boundary/repairs.js";
 import { ContextWeaverError } from "contextweaver";
 import type { JsonObject } from "contextweaver";
 
@@ -189,7 +190,7 @@ export interface OpenAiContextWeaver<Tool extends object> extends ContextWeaverH
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>): OpenAiContextWeaver<Tool> {
-  const { tools, tool_search: searches = false, cache_key: given, cache, ...rest } = options;
+  const { tools, tool_search: searches = false, cache_key: given, cache, ...rest } = options ?? {};
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
     throw new ContextWeaverError(
@@ -308,7 +309,8 @@ class Fitting {
     const { messages: whole, found } = withoutSearches(conversationOf(rest[api.field], api));
     const { messages, putBack } = takeMarks(whole, CHAT_MARKS);
     const { query, called } = lastTurn(messages);
-    const instructions = api === RESPONSES ? rest["instructions"] : undefined;
+    const given = api === RESPONSES ? rest["instructions"] : undefined;
+    const instructions = typeof given === "string" ? wellFormed(given) : given;
     const reserved_tokens = framedTokens(typeof instructions === "string" ? [instructions] : []);
     this.#model = String(rest["model"] ?? "model");
     this.calls += 1;
@@ -333,6 +335,7 @@ class Fitting {
       ...(key !== undefined && { prompt_cache_key: key }),
       // A key of the caller's stands.
       ...rest,
+      ...(instructions !== given && { instructions }),
       [api.field]: api === CHAT ? this.#marked(sent, tools, params as Fields) : sent,
       // What is said of tools where there are none is refused.
       ...(tools.length > 0 && {

@@ -591,3 +591,67 @@ test("what is not there names what there is", async () => {
   );
   cw.free();
 });
+
+test("what `pin` throws ends the step, and the next one asks again", () => {
+  let isUnwell = true;
+  const asked = [];
+  const pin = ({ id, text }) => {
+    asked.push(id);
+    if (isUnwell && text.startsWith("The brief")) throw new Error("unwell");
+    return text.startsWith("The brief");
+  };
+  const cw = entries.openai({ tools: [], budget_tokens: 4_000, pin });
+  const said = (role, content) => ({ role, content });
+  const messages = [said("user", "Hello"), said("assistant", `The brief: ${"zebra ".repeat(150)}`), said("user", "Go on")];
+  assert.throws(() => cw.fit({ model: "gpt-5", messages }), { message: "unwell" });
+  isUnwell = false;
+  for (let n = 0; n < 60; n += 1) messages.push(said("assistant", `${"word ".repeat(200)}${n}`), said("user", `And ${n}?`));
+  const { messages: sent } = cw.fit({ model: "gpt-5", messages });
+  assert.ok(sent.length < messages.length && JSON.stringify(sent).includes("The brief"));
+  // Each once, and the one that failed twice.
+  assert.equal(asked.length, messages.length + 1);
+  cw.free();
+});
+
+test("what a server says of a tool is repaired, however many tools there are", () => {
+  const nested = Array.from({ length: 80 }).reduce((inner) => ({ type: "object", properties: { a: inner } }), { type: "object" });
+  const odd = {
+    half: ["Counts zebras \ud83d", { type: "object", properties: { "a\ud83d": { type: "string", description: "\ud83d" } } }],
+    deep: ["Counts zebras", nested],
+    list: ["Counts zebras", []],
+    anything: ["Counts zebras", true],
+  };
+  for (const [title, [description, parameters]] of Object.entries(odd)) {
+    for (const others of [1, 40]) {
+      const tool = (name, said, schema = { type: "object" }) => ({ type: "function", function: { name, description: said, parameters: schema } });
+      const tools = [tool("count", description, parameters), ...Array.from({ length: others }, (_, n) => tool(`sweep_${n}`, `Sweeps floor ${n}`))];
+      const cw = entries.openai({ tools, budget_tokens: 16_000 });
+      const { tools: sent } = cw.fit({ model: "gpt-5", messages: [{ role: "user", content: "Count the zebras" }] });
+      assert.ok(
+        sent.some((one) => one.function.name === "count"),
+        `${title}, ${others}`,
+      );
+      if (others > 16) {
+        const { content } = cw.answer({ type: "function", id: "c1", function: { name: "find_tools", arguments: '{"query":"count zebras"}' } });
+        assert.match(content, /^count: Counts zebras/, title);
+      }
+      cw.free();
+    }
+  }
+});
+
+test("instructions that were cut in the middle of a character are repaired", async () => {
+  const cw = entries.openai({ tools: [], budget_tokens: 4_000 });
+  assert.equal(cw.fit({ model: "gpt-5", instructions: "Be brief \ud83d", input: "Hello" }).instructions, "Be brief \ufffd");
+  cw.free();
+  const agents = entries.openai_agents({ budget_tokens: 4_000 });
+  const model = { getResponse: async (request) => request, async *getStreamedResponse() {} };
+  const request = { input: "Hello", tools: agents.tools([]), handoffs: [], modelSettings: {}, systemInstructions: "Be brief \ud83d" };
+  assert.equal((await agents.serve(model).getResponse(request)).systemInstructions, "Be brief \ufffd");
+  agents.free();
+});
+
+test("who gives no options is told which are needed", () => {
+  for (const [name, path] of Object.entries({ openai: "/tools", anthropic: "/tools", openai_agents: "/budget_tokens", ai_sdk: "/budget_tokens" }))
+    for (const options of [undefined, null]) assert.throws(() => entries[name](options), { code: "MISSING_FIELD", path }, name);
+});

@@ -270,6 +270,8 @@ export class AgentLoop {
     | undefined;
   /** Ids of the items that stay in every prompt; not yet asked for in a log that was there before. */
   #pins: Set<string> | undefined;
+  /** Items that are still to be asked for. */
+  readonly #unasked = new Map<string, StoredItem>();
   /** What the user said last, as the log has it. */
   #userTurn: string | undefined;
   /** Tokens that were estimated for the last step, and those of them that repeat the one before. */
@@ -322,20 +324,23 @@ export class AgentLoop {
           unknown: { name, known: [...known.keys()] },
         });
     }
-    const items = tools.map(
-      ({ name, description, schema }): SelectableItem => ({
-        id: name,
-        kind: "tool",
-        name,
-        description: description ?? "",
-        ...(schema && { args_schema: schema }),
-      }),
-    );
-    const router = tools.length > this.#maxTools ? new Router(items) : undefined;
+    const router = tools.length > this.#maxTools ? new Router(tools.map((tool) => this.#selectable(tool))) : undefined;
     this.#router?.free();
     [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
     this.#front = router && this.#frontOf(router);
     this.#demanded.clear();
+  }
+
+  /** Writes a tool as the router takes it. What a server says of one is repaired. */
+  #selectable({ name, description, schema }: OfferedTool): SelectableItem {
+    const args_schema = typeof schema === "object" && !Array.isArray(schema) ? schema : undefined;
+    const said = { description: description ?? "", ...(args_schema && { args_schema }) };
+    return {
+      id: name,
+      kind: "tool",
+      name,
+      ...(JSON.parse(this.manager.jsonOf(said).json) as Pick<SelectableItem, "description" | "args_schema">),
+    };
   }
 
   /** Refuses a list of tools that is not the one that there is, with those that are added or without: a choice is made here. */
@@ -414,8 +419,16 @@ export class AgentLoop {
       ? added.map((id) => this.manager.events.get(id))
       : this.manager.events.list().filter(({ metadata }) => metadata?.["superseded"] !== true);
     this.#pins ??= new Set();
-    for (const id of superseded) this.#pins.delete(id);
-    for (const item of fresh) if (pin(item) === true) this.#pins.add(item.id);
+    for (const id of superseded) {
+      this.#pins.delete(id);
+      this.#unasked.delete(id);
+    }
+    for (const item of fresh) this.#unasked.set(item.id, item);
+    for (const [id, item] of this.#unasked) {
+      if (pin(item) === true) this.#pins.add(id);
+      // Where it throws, the next step asks again.
+      this.#unasked.delete(id);
+    }
   }
 
   #compile<F extends MessageFormat>(
@@ -861,7 +874,7 @@ export class AgentLoop {
   #frontOf(router: Router): ToolFront {
     const known = ({ tool: { name, description, schema }, tokens }: PricedTool) => ({
       name,
-      description,
+      description: description && wellFormed(description),
       schema,
       tokens,
     });
@@ -1027,7 +1040,7 @@ function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
 
 /** Counts the tokens of texts that stand beside the messages, each with what is put around it. */
 export function framedTokens(texts: readonly string[]): number {
-  return texts.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0);
+  return texts.reduce((sum, text) => sum + countTokens(wellFormed(text)) + FRAME_TOKENS, 0);
 }
 
 /** Whose prices a model has, by the name of its provider or its own; undefined where neither tells. */

@@ -220,9 +220,8 @@ export class ToolFront {
     const exact = this.#callable(said);
     if (exact) return exact;
     const own = said.split(/[.:/]|__/).at(-1) ?? said;
-    const [alike, ...more] = [...this.#tools.keys()].filter(
-      (name) => plain(name) === plain(said) || plain(name) === plain(own),
-    );
+    const meant = [plain(said), plain(own)];
+    const [alike, ...more] = [...this.#tools.keys()].filter((name) => meant.includes(plain(name)));
     return alike === undefined || more.length > 0 ? undefined : this.#callable(alike);
   }
 
