@@ -5,6 +5,7 @@ import { engine as gatewayEngine } from "#gateway";
 import type { DecisionStore } from "./decisions/decision-store.js";
 import { context, convert, gateway as gatewayOperations } from "./boundary/engines.js";
 import { ContextWeaverError } from "./boundary/errors.js";
+import { withNumbers } from "./boundary/exact-numbers.js";
 import { encode, fields, text } from "./boundary/guard.js";
 import { refuseUnknown } from "./boundary/guard-errors.js";
 import { Access } from "./mcp/mcp-access.js";
@@ -93,15 +94,35 @@ async function reply(store: DecisionStore, wire: Wire, message: unknown, caller:
   }
 }
 
-/** Answers a message; what the engine throws, such as a store that was freed, is the server's failure, not the client's. */
+/**
+ * Answers a message as it came over a wire. What the engine throws, such as a store that was freed, is the server's failure, not the
+ * client's.
+ */
 async function answered(store: DecisionStore, message: unknown, caller: ConnectOptions): Promise<object | null> {
   try {
-    return await store.handleRpc(message, caller);
+    return await store.handleRpc(typeof message === "string" ? withNumbers(message) : mended(message), caller);
   } catch (error) {
-    const id = (message as { id?: unknown } | null)?.id;
+    const id = idIn(message);
     if (id === undefined) throw error;
     const text = ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : "internal error";
     return { jsonrpc: "2.0", id, error: { code: -32603, message: text } };
+  }
+}
+
+/** A message without halves of surrogate pairs, which its sender left where it cut a text. */
+function mended(message: unknown): unknown {
+  const json = JSON.stringify(message);
+  const whole = withNumbers(json);
+  return whole === json ? message : (JSON.parse(whole) as unknown);
+}
+
+/** The id of a message, or of its text. */
+function idIn(message: unknown): unknown {
+  try {
+    const { id } = Object(typeof message === "string" ? JSON.parse(message) : message) as { readonly id?: unknown };
+    return id;
+  } catch {
+    return undefined;
   }
 }
 

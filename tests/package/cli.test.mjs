@@ -792,7 +792,7 @@ test("decisions are served on standard input and output", async () => {
       jsonrpc: "2.0",
       id: 2,
       method: "tools/call",
-      params: { name: "log_decision", arguments: { decision: "Serve it", confidence: 0.9, category: "tooling" } },
+      params: { name: "log_decision", arguments: { decision: "Serve it \ud83d", confidence: 0.9, category: "tooling" } },
     },
   ];
   const input = `${messages.map((message) => JSON.stringify(message)).join("\n")}\n{\n`;
@@ -803,7 +803,7 @@ test("decisions are served on standard input and output", async () => {
     .split("\n")
     .map((line) => JSON.parse(line));
   assert.deepEqual([first.result.serverInfo.name, second.result.structuredContent.success, third.error.code, others], ["cstp-decisions", true, -32700, []]);
-  assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it");
+  assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it \ufffd");
 });
 
 test("gateway doctor says what is wrong with a configuration, and keeps its secrets", async () => {

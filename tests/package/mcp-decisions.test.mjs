@@ -145,6 +145,36 @@ test("over HTTP", async () => {
   store.free();
 });
 
+test("a text that was cut in the middle of a character is kept, and a store that is gone is told as the server's failure", async () => {
+  const store = memory(cw);
+  const handler = decisionsHandler(store, { token: false });
+  const headers = { "content-type": "application/json" };
+  const over = async (message) => (await handler(new Request("http://localhost/mcp", { method: "POST", headers, body: JSON.stringify(message) }))).json();
+  const sent = [];
+  const transport = { start: async () => {}, close: async () => {}, send: async (message) => void sent.push(message) };
+  await connectDecisions(store, transport);
+  const wire = async (message) => {
+    const { length } = sent;
+    transport.onmessage(message);
+    while (sent.length === length) await new Promise(setImmediate);
+    return sent.at(-1);
+  };
+  const call = (id, name, given) => ({ jsonrpc: "2.0", id, method: "tools/call", params: { name, arguments: given } });
+  const logged = { decision: "Ship it \ud83d", confidence: 0.9, category: "process" };
+  for (const [at, ask] of [over, wire].entries()) {
+    const { id, result } = await ask(call(at, "log_decision", logged));
+    assert.deepEqual([id, result.isError], [at, undefined]);
+    const { id: decision } = JSON.parse(result.content[0].text);
+    assert.match((await ask(call(at, "get_decision", { id: decision }))).result.content[0].text, /Ship it \ufffd/);
+  }
+  store.free();
+  for (const ask of [over, wire]) {
+    const { id, error } = await ask(call("last", "ready", {}));
+    assert.deepEqual([id, error.code], ["last", -32603]);
+    assert.match(error.message, /^DISPOSED/);
+  }
+});
+
 test("over HTTP: options are checked when the handler is made", () => {
   const store = memory(cw);
   const wrong = [

@@ -1,5 +1,6 @@
 // `contextweaver decisions`: the tools of the decision memory on a file, and a server of MCP for it.
 import process from "node:process";
+import { withNumbers } from "../boundary/exact-numbers.js";
 import { DecisionStore } from "../api.js";
 import type { JsonValue } from "../api.js";
 import { UsageError } from "./options.js";
@@ -108,7 +109,7 @@ async function serve(store: DecisionStore, caller: object, save: () => void): Pr
   let rest = "";
   const answer = async (message: string): Promise<void> => {
     if (message.trim() === "") return;
-    const response = await store.handleRpc(message, { trace_id: "stdio", ...caller });
+    const response = await store.handleRpc(withNumbers(message), { trace_id: "stdio", ...caller });
     // First kept, then told.
     save();
     if (response) process.stdout.write(`${JSON.stringify(response)}\n`);
