@@ -206,7 +206,11 @@ function changesIn(news: Snapshot, now: Saved, before: Saved): Change[] {
   const numberOf = (decision: DecisionRecord): number => changed.decisions[decision["id"] as string] ?? news.revision;
   const changes: Change[] = records.map((decision) => ({ decision, revision: numberOf(decision) }));
   const bySource = new Map<string, Edge[]>();
-  for (const edge of edges) bySource.set(edge.source_id, [...(bySource.get(edge.source_id) ?? []), edge]);
+  for (const edge of edges) {
+    const of = bySource.get(edge.source_id);
+    if (of) of.push(edge);
+    else bySource.set(edge.source_id, [edge]);
+  }
   for (const [source, of] of bySource)
     changes.push({ edges_of: source, edges: of, revision: changed.edges?.[source] ?? news.revision });
   for (const [key, value] of different(now.collected, before.collected))
