@@ -82,7 +82,7 @@ export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
 /** Does the same from modules, bytes, responses or addresses. */
 export async function init(modules: Modules<WasmSource | PromiseLike<WasmSource>>): Promise<void> {
   const loaded = given(modules).map(async ([slot, source]): Promise<[Slot, unknown]> => {
-    return [slot, await compile((await source) as WasmSource)];
+    return [slot, await compile((await source) as WasmSource, slot.name)];
   });
   startAll(await Promise.all(loaded));
 }
@@ -114,6 +114,13 @@ function given(modules: unknown): [Slot, unknown][] {
 const HINT = `give those that you need: { ${SLOTS.map(({ name }) => name).join(", ")} }`;
 
 function prepared({ name, engine, provide }: Slot, source: object): () => void {
+  if (!isModule(source) && !isBytes(source)) {
+    const hint = "what `import` gives depends on the bundler; await init(…) takes responses and addresses, too";
+    throw new ContextWeaverError("INVALID_INPUT", "expected a WebAssembly.Module or its bytes", {
+      path: `/${name}`,
+      hint,
+    });
+  }
   const module = isModule(source) ? (source as WebAssembly.Module) : new WebAssembly.Module(source as WasmBytes);
   if (!engine.fits(module)) {
     const message = `expected the module ${name}_bg.wasm, got another one`;
@@ -134,13 +141,19 @@ function isModule(source: unknown): boolean {
   return isOf("WebAssembly.Module", source);
 }
 
-async function compile(source: WasmSource): Promise<WebAssembly.Module> {
+async function compile(source: WasmSource, name: Slot["name"]): Promise<WebAssembly.Module> {
   if (isModule(source)) return source as WebAssembly.Module;
   if (isBytes(source)) return WebAssembly.compile(source);
-  if (typeof source === "string") return compile(await fetch(source));
-  if ("arrayBuffer" in source) return compileResponse(source as Response);
-  if ("href" in source) return compile(await fetch(source.href));
-  throw new TypeError("init needs a WebAssembly.Module, its bytes, a Response or an address");
+  if (typeof source === "string") return compile(await fetch(source), name);
+  if (typeof source === "object" && (source as object | null) !== null) {
+    if ("arrayBuffer" in source) return compileResponse(source as Response);
+    if ("href" in source) return compile(await fetch(source.href), name);
+  }
+  const hint = "what `import` gives depends on the bundler";
+  throw new ContextWeaverError("INVALID_INPUT", "expected a WebAssembly.Module, its bytes, a response or an address", {
+    path: `/${name}`,
+    hint,
+  });
 }
 
 /** Compiles while downloading where the runtime can and the server names the type. */

@@ -45,6 +45,20 @@ test("the slim entry says that it was not started", async () => {
   assert.equal(stdout, "true UNSUPPORTED call initSync({ context }) or await init({ context }) of contextweaver/slim first\n".repeat(3));
 });
 
+test("the slim entry names what is no module", async () => {
+  const script = `
+    import * as cw from "contextweaver/slim";
+    const told = [];
+    for (const source of [null, 5, "x.wasm", {}, Promise.resolve()]) {
+      try { cw.initSync({ context: source }); } catch ({ code, path }) { told.push([code, path]); }
+      if (source === "x.wasm") continue; // an address
+      await cw.init({ context: source }).catch(({ code, path }) => told.push([code, path]));
+    }
+    console.log(JSON.stringify(told));`;
+  const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
+  assert.deepEqual(JSON.parse(stdout), Array(9).fill(["INVALID_INPUT", "/context"]));
+});
+
 test("the slim entry works with one of the modules and names the other", async () => {
   const script = `
     import { readFileSync } from "node:fs";
