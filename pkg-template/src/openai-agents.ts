@@ -193,7 +193,7 @@ class Fitting {
     if (!Array.isArray(output)) return answer;
     const items = (output as Fields[]).map((item) => {
       const call =
-        item["type"] === "function_call" ? this.#loop.resolve(String(item["name"]), item["arguments"]) : undefined;
+        item["type"] === "function_call" ? this.#loop.resolveText(String(item["name"]), item["arguments"]) : undefined;
       const tool = call && this.#byName.get(call.name);
       if (!tool) return item;
       const { name, namespace } = tool;
@@ -201,7 +201,7 @@ class Fitting {
         ...item,
         name,
         ...(namespace !== undefined && { namespace }),
-        arguments: JSON.stringify(call.arguments),
+        arguments: call.arguments,
       };
     });
     return items.every((item, at) => item === output[at]) ? answer : { ...answer, output: items };

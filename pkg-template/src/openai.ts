@@ -551,9 +551,8 @@ function written({ isChat, id }: Called, output: string | undefined): OpenAiTool
 /** Writes the call that a call of `call_tool` stands for, in the form of the call. */
 function resolved<Call extends OpenAiChatCall | OpenAiResponsesCall>(loop: AgentLoop, call: Call): Call {
   const called = calledBy(call);
-  const meant = called && loop.resolve(called.name, called.given);
-  if (!meant) return call;
-  const real = { name: meant.name, arguments: JSON.stringify(meant.arguments) };
+  const real = called && loop.resolveText(called.name, called.given);
+  if (!real) return call;
   return called.isChat
     ? { ...call, function: { ...(call as OpenAiChatCall).function, ...real } }
     : { ...call, ...real };
@@ -570,14 +569,14 @@ function calling(tools: readonly object[], loop: AgentLoop): OpenAiAddedTool {
   const { name, description, schema } = callOffer();
   const run = async (given: object, runner?: unknown): Promise<string> => {
     const { input } = given as { readonly input: string };
-    const call = loop.resolve(name, input);
+    const call = loop.resolveText(name, input);
     if (!call) return loop.answer(name, input) as string;
     const tool = tools.find((one, at) => knownTool(one, at).name === call.name) as
       | { readonly function?: RunnableFunction }
       | undefined;
     const runnable = tool?.function;
     if (!runnable?.function) return loop.demand(call.name);
-    const text = JSON.stringify(call.arguments);
+    const { arguments: text } = call;
     const result = await runnable.function(runnable.parse ? await runnable.parse(text) : text, runner);
     return typeof result === "string" ? result : loop.manager.jsonOf(result).json;
   };

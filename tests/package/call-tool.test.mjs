@@ -87,6 +87,34 @@ test("call_tool, hand-written loops: resolve reads what is meant, answer says wh
   }
 });
 
+test("call_tool: numbers that JavaScript would round arrive as the model wrote them", async () => {
+  const id = "9007199254740993";
+  const inner = `{"id":${id},"note":"${id}"}`;
+  const tools = [PAY, ...SHELVES.map(shelf)].map(({ name, description, schema: parameters }) => ({ type: "function", name, description, parameters }));
+  for (const text of [`{"name":"pay_invoice","arguments":${inner}}`, JSON.stringify({ name: "pay_invoice", arguments: inner })]) {
+    const cw = openai.contextWeaver({ tools, ...OPTIONS });
+    const item = { type: "function_call", call_id: "c1", name: "call_tool", arguments: text };
+    assert.deepEqual(cw.resolve(item), { ...item, name: "pay_invoice", arguments: inner });
+    const called = { type: "function", id: "c1", function: { name: "call_tool", arguments: text } };
+    assert.equal(cw.resolve(called).function.arguments, inner);
+    cw.free();
+    const ran = [];
+    const { type, ...pay } = tools[0];
+    const run = { type, function: { ...pay, function: async (given) => void ran.push(given) } };
+    const running = openai.contextWeaver({ tools: [run, ...tools.slice(1)], ...OPTIONS });
+    const added = running.tools.find((one) => one.function?.name === "call_tool").function;
+    await added.function(added.parse(text), undefined);
+    assert.deepEqual(ran, [inner]);
+    running.free();
+    const agent = agents.contextWeaver(OPTIONS);
+    const output = [{ type: "function_call", callId: "c1", name: "call_tool", arguments: text }];
+    const model = agent.serve({ getResponse: async () => ({ usage: {}, output }), async *getStreamedResponse() {} });
+    const request = { input: QUESTION, tools: agent.tools(tools), handoffs: [], modelSettings: {} };
+    assert.deepEqual((await model.getResponse(request)).output, [{ ...output[0], name: "pay_invoice", arguments: inner }]);
+    agent.free();
+  }
+});
+
 test("call_tool, loops of the SDKs of Anthropic and OpenAI: the tool is run by what runs it, or offered where nothing does", async () => {
   const paid = [];
   const shelves = SHELVES.map(shelf);

@@ -21,6 +21,7 @@ import type { LeftOut } from "./left-out.js";
 import { findAgain, findAgainAsync, readOn, readOnAsync } from "./read-on.js";
 import type { DrilldownInput, RecallInput } from "./read-on.js";
 import { refuseAborted } from "../boundary/abort.js";
+import { parseKeeping, withNumbers } from "../boundary/exact-numbers.js";
 import { wellFormed } from "../boundary/repairs.js";
 import { lineWriter, isDebug } from "../telemetry/debug.js";
 import type { Debug } from "../telemetry/debug.js";
@@ -622,6 +623,14 @@ export class AgentLoop {
     return resolved && "call" in resolved ? resolved.call : undefined;
   }
 
+  /** Does the same where arguments are texts: numbers that JavaScript would round stay as the model wrote them. */
+  resolveText(name: string, given: unknown): { readonly name: string; readonly arguments: string } | undefined {
+    const resolved = name === CALL_TOOL.name ? this.#resolved(given, parseKeeping) : undefined;
+    if (!resolved || !("call" in resolved)) return undefined;
+    const { call } = resolved;
+    return { name: call.name, arguments: withNumbers(JSON.stringify(call.arguments)) };
+  }
+
   /**
    * Offers a tool from the next step on that `call_tool` cannot run, such as one that runs elsewhere, and says so to the model. It costs
    * the conversation its place in the provider's cache, once.
@@ -641,8 +650,8 @@ export class AgentLoop {
     ).result;
   }
 
-  #resolved(given: unknown): ResolvedCall {
-    return this.#front?.resolve(given) ?? { problem: "All tools are offered already: call it by its own name." };
+  #resolved(given: unknown, parse?: (json: string) => unknown): ResolvedCall {
+    return this.#front?.resolve(given, parse) ?? { problem: "All tools are offered already: call it by its own name." };
   }
 
   /**

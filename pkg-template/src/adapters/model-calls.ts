@@ -188,8 +188,8 @@ class ModelCall {
    */
   read(part: Fields): Fields {
     const { type, toolName, input } = part;
-    const meant = type === "tool-call" && toolName === CALL ? this.#loop.resolve(CALL, input) : undefined;
-    return meant ? { ...part, toolName: meant.name, input: JSON.stringify(meant.arguments) } : part;
+    const meant = type === "tool-call" && toolName === CALL ? this.#loop.resolveText(CALL, input) : undefined;
+    return meant ? { ...part, toolName: meant.name, input: meant.arguments } : part;
   }
 
   /**

@@ -167,10 +167,10 @@ export class ToolFront {
 
   /**
    * Reads the arguments of a call of `call_tool`: an object, or the JSON of one. Common slips of models are forgiven: other
-   * names of fields, inexact names of tools, `null` for an absent argument.
+   * names of fields, inexact names of tools, `null` for an absent argument. `parse` reads what is JSON.
    */
-  resolve(given: unknown): ResolvedCall {
-    const input = recordOf(given);
+  resolve(given: unknown, parse: (json: string) => unknown = JSON.parse): ResolvedCall {
+    const input = recordOf(given, parse);
     if (!input) return { problem: `The arguments of ${CALL_TOOL.name} are no JSON object. ${USAGE}` };
     const named = NAME_FIELDS.flatMap((field) => {
       const said = input[field];
@@ -181,7 +181,7 @@ export class ToolFront {
     if (found === undefined) return { problem: `The name of the tool is missing. ${USAGE}` };
     const { field, said, tool } = found;
     if (!tool) return { problem: this.#unknown(said) };
-    const args = argumentsIn(input, field, tool.schema);
+    const args = argumentsIn(input, field, tool.schema, parse);
     if (!args) return { problem: `The arguments of ${tool.name} are no JSON object. ${schemaOf(tool)}` };
     const meant = withoutNulls(args, tool.schema);
     const required = Array.isArray(tool.schema?.["required"]) ? (tool.schema["required"] as unknown[]) : [];
@@ -259,11 +259,11 @@ function plain(name: string): string {
 }
 
 /** Reads an object, or the JSON of one; undefined for everything else. */
-function recordOf(given: unknown): JsonObject | undefined {
+function recordOf(given: unknown, parse: (json: string) => unknown = JSON.parse): JsonObject | undefined {
   let value = given;
   if (typeof value === "string") {
     try {
-      value = JSON.parse(value);
+      value = parse(value);
     } catch {
       return undefined;
     }
@@ -275,10 +275,15 @@ function recordOf(given: unknown): JsonObject | undefined {
  * Returns the arguments in a call: from `arguments`, from a field of another name that models use, or from the fields beside
  * the tool's name.
  */
-function argumentsIn(input: JsonObject, nameField: string, schema: JsonObject | undefined): JsonObject | undefined {
+function argumentsIn(
+  input: JsonObject,
+  nameField: string,
+  schema: JsonObject | undefined,
+  parse: (json: string) => unknown,
+): JsonObject | undefined {
   const properties = recordOf(schema?.["properties"]) ?? {};
   const field = ARGUMENT_FIELDS.find((one) => one !== nameField && input[one] !== undefined && input[one] !== null);
-  const inner = field === undefined || input[field] === "" ? {} : recordOf(input[field]);
+  const inner = field === undefined || input[field] === "" ? {} : recordOf(input[field], parse);
   // A tool may have a parameter of such a name.
   if (field !== undefined && (inner !== undefined || !Object.hasOwn(properties, field))) return inner;
   const { [nameField]: _, ...beside } = input;
