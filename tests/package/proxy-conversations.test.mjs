@@ -351,3 +351,18 @@ test("Proxy: tokens are counted as they are sent", async () => {
   );
   handler.free();
 });
+
+test("Proxy, responses: instructions that were cut in the middle of a character are shortened with the rest", async () => {
+  const { handler, sent } = setting();
+  const input = Array.from({ length: 40 }, (_, n) => [
+    { role: "user", content: `And ${n}?` },
+    { role: "assistant", content: `${"word ".repeat(150)}${n}` },
+  ]).flat();
+  const body = JSON.stringify({ model: "gpt-5", instructions: "Be brief \ud83d", input: [...input, { role: "user", content: "Go on" }] });
+  const headers = { authorization: "Bearer key-a", "content-type": "application/json" };
+  const response = await handler(new Request("http://127.0.0.1:8323/v1/responses", { method: "POST", headers, body }));
+  await response.text();
+  assert.match(response.headers.get("x-contextweaver"), /^shortened/);
+  assert.ok(sent.at(-1).text.length < body.length / 2);
+  handler.free();
+});
