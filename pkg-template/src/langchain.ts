@@ -247,7 +247,8 @@ function keyOf(configurable: Readonly<Record<string, unknown>> | undefined, mess
   // Its last part is of the node that runs, another one in each step.
   const above = typeof place === "string" ? place.split("|").slice(0, -1) : [];
   const [first] = messages as readonly { readonly id?: unknown }[];
-  return [typeof thread === "string" ? thread : `message:${String(first?.id)}`, ...above].join("|");
+  const isNamed = typeof thread === "string" || typeof thread === "number";
+  return [isNamed ? String(thread) : `message:${String(first?.id)}`, ...above].join("|");
 }
 
 function messagesOf(state: unknown): readonly object[] {

@@ -456,6 +456,18 @@ test("LangChain: a call is known by the name of its model, and what it cost is r
   }
 });
 
+test("LangChain: threads that are numbered are conversations of their own, whatever ids their messages have", async () => {
+  const model = new ScriptedModel(() => says("Noted."));
+  const cw = contextWeaver({ budget_tokens: BUDGET });
+  const agent = createAgent({ model, tools: [], middleware: [cw] });
+  const said = (content) => ({ messages: [new HumanMessage({ id: "1", content })] });
+  await agent.invoke(said("I am Ada."), thread(1));
+  await agent.invoke(said("I am Bob."), thread(2));
+  const [ada, bob] = ["1", "2"].map((key) => JSON.stringify(cw.conversation(key)?.manager.events.list()));
+  assert.deepEqual([/Ada/.test(ada), /Bob/.test(ada), /Ada/.test(bob), /Bob/.test(bob)], [true, false, false, true]);
+  cw.free();
+});
+
 test("LangChain: a log that had to give way while a call waited is read from the state", async () => {
   const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
   const model = new ScriptedModel((options) => {
