@@ -134,7 +134,8 @@ test("whatever a result is, clients get it", async (t) => {
       for (const [at, answer] of list.entries()) {
         // What is no result of the method at all may be an error, as may one that is about another resource; never a refusal by the client.
         try {
-          await asked[method](at);
+          const got = await asked[method](at);
+          assert.doesNotMatch(JSON.stringify(got), /"text":"(undefined|null)"/, `${kind}: ${method} ${JSON.stringify(answer)}`);
         } catch (error) {
           assert.doesNotMatch(
             String(error),

@@ -238,6 +238,11 @@ export function mendedMessages(result: Fields): MendedResult {
     const { role, content } = fields;
     const isRole = role === "user" || role === "assistant";
     if (!isRole) told(`${at}/role`);
+    if (content === undefined || content === null) {
+      // It says nothing.
+      told(`${at}/content`);
+      return [];
+    }
     // Several blocks are several messages.
     if (Array.isArray(content)) told(`${at}/content`);
     const parts = blocks(Array.isArray(content) ? content : [content], `${at}/content`, told);
