@@ -47,7 +47,11 @@ test("1,000 interleaved requests of 100 users, each with credentials of its own:
   const upstream = await streamableServer({ tools, before });
   t.after(upstream.close);
   // What only reads is answered from what is kept, which is of one user, too.
-  const { url } = await served(t, { mcpServers: { who: { url: upstream.url, forward_headers: ["authorization"], timeout_ms: PATIENT_MS } }, authorize, cache: {} });
+  const { url } = await served(t, {
+    mcpServers: { who: { url: upstream.url, forward_headers: ["authorization"], timeout_ms: PATIENT_MS } },
+    authorize,
+    cache: {},
+  });
   const kinds = ["SDK 1.x", "SDK 2.x, legacy", "SDK 2.x, auto"];
   const users = await Promise.all(
     Array.from({ length: 100 }, async (_, at) => ({
