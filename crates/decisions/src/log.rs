@@ -179,8 +179,8 @@ pub(crate) fn guardrail_warnings(
     verdict: &GuardrailVerdict,
     is_wanted: impl Fn(&GuardrailFinding) -> bool,
 ) -> Vec<Value> {
-    let findings = verdict.violations.iter().chain(&verdict.warnings);
-    findings
+    verdict
+        .findings()
         .filter(|finding| is_wanted(finding))
         .map(|finding| {
             let mut warning =

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use contextweaver_text::redact::mask_secrets;
 use contextweaver_text::terms::is_mark;
-use contextweaver_text::unicode::{is_word, prefix};
+use contextweaver_text::unicode::{floor_char_boundary, is_word, prefix};
 
 /// Calls `each` for every run of letters, digits, marks and underscores of the lower-cased text, in order.
 pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
@@ -34,6 +34,15 @@ pub fn truncate_masked(text: &str, chars: usize) -> Cow<'_, str> {
         Cow::Borrowed(_) => Cow::Borrowed(part),
         Cow::Owned(masked) => Cow::Owned(prefix(&masked, chars).to_owned()),
     }
+}
+
+/// Does the same by bytes.
+pub fn truncate_masked_bytes(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let masked = mask_secrets(text);
+    masked[..floor_char_boundary(&masked, bytes)].to_owned()
 }
 
 /// Returns a text as it is compared: lower case, trimmed, with single spaces.

@@ -1,7 +1,6 @@
 // One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
 import type { Bytes } from "../types.js";
-import { joined } from "../boundary/bytes.js";
-import { readUpTo } from "../boundary/bytes.js";
+import { joined, readUpTo } from "../boundary/bytes.js";
 import { bodyOf, chunksOf, objectOf, streamOf } from "./bodies.js";
 import { OWN_TOOLS } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";

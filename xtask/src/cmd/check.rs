@@ -38,12 +38,13 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         cargo(&dirs, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     );
     npm::tools(&dirs)?;
-    let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
-    biome.arg("format").current_dir(&dirs.root);
-    stage(&dirs, &mut report, "format of TypeScript", biome);
-    let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
-    biome.args(["lint", "pkg-template/src", "www"]).current_dir(&dirs.root);
-    stage(&dirs, &mut report, "circles of TypeScript", biome);
+    for (name, arguments) in
+        [("format of TypeScript", &["format"][..]), ("circles of TypeScript", &["lint", "pkg-template/src", "www"])]
+    {
+        let mut biome = Command::new(dirs.package_tests().join("node_modules/.bin/biome"));
+        biome.args(arguments).current_dir(&dirs.root);
+        stage(&dirs, &mut report, name, biome);
+    }
     let mut docs = cargo(&dirs, &["doc", "--workspace", "--no-deps"]);
     docs.env("RUSTDOCFLAGS", "-D warnings");
     stage(&dirs, &mut report, "documentation", docs);

@@ -122,6 +122,11 @@ fn finding(rule: &Guardrail, message: String) -> GuardrailFinding {
 }
 
 impl GuardrailVerdict {
+    /// Returns all findings, those that block first.
+    pub fn findings(&self) -> impl Iterator<Item = &GuardrailFinding> {
+        self.violations.iter().chain(&self.warnings)
+    }
+
     /// Adds a finding where its severity puts it.
     pub fn add(&mut self, finding: GuardrailFinding) {
         if finding.severity == GuardrailAction::Block.as_str() {

@@ -158,9 +158,7 @@ pub fn pre_action(
                 out["decisionId"] = logged.id.into();
                 checked.note_start(store, call.now);
                 // The answer lists a rule once, even if the action and its record both break it.
-                let known = |finding: &GuardrailFinding| {
-                    verdict.violations.iter().chain(&verdict.warnings).any(|known| known.id == finding.id)
-                };
+                let known = |finding: &GuardrailFinding| verdict.findings().any(|known| known.id == finding.id);
                 let warnings = guardrail_warnings(&logged.verdict, |finding| !known(finding));
                 if !warnings.is_empty() {
                     out["guardrail_warnings"] = Value::Array(warnings);
@@ -169,8 +167,8 @@ pub fn pre_action(
             // Guardrails of the record speak of the action, too.
             Ok(RecordOutcome::Refused(findings)) => {
                 out["allowed"] = false.into();
-                let known = verdict.violations.iter().chain(&verdict.warnings);
-                out["guardrailResults"] = findings.iter().chain(known).map(GuardrailFinding::to_json).collect();
+                out["guardrailResults"] =
+                    findings.iter().chain(verdict.findings()).map(GuardrailFinding::to_json).collect();
                 out["blockReasons"] = findings.iter().map(|finding| finding.message.as_str()).collect();
             }
             Err(error) => {
@@ -246,12 +244,11 @@ fn patterns(relevant: &[JsonMap]) -> Vec<Value> {
 }
 
 fn answer(verdict: &GuardrailVerdict, relevant: &[JsonMap], calibration: &Value, patterns: &[Value]) -> Value {
-    let findings = verdict.violations.iter().chain(&verdict.warnings);
     let mut out = json!({
         "allowed": verdict.allowed,
         "decisionId": null,
         "relevantDecisions": relevant,
-        "guardrailResults": findings.map(GuardrailFinding::to_json).collect::<Vec<_>>(),
+        "guardrailResults": verdict.findings().map(GuardrailFinding::to_json).collect::<Vec<_>>(),
         "calibrationContext": calibration,
         "patternsSummary": patterns,
         "queryTimeMs": 0,

@@ -4,13 +4,11 @@ mod snapshot;
 
 use crate::host::CallerContext;
 use crate::record::{DecisionLimits, Deliberation, DeliberationInput, DeliberationStep, RelatedDecision};
-use crate::terms::truncate_masked;
+use crate::terms::{truncate_masked, truncate_masked_bytes};
 use crate::timestamps;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::numbers::fixed;
-use contextweaver_text::redact::mask_secrets;
-use contextweaver_text::unicode::floor_char_boundary;
 
 /// Milliseconds for which an input counts: five minutes.
 const INPUT_MS: i64 = 300_000;
@@ -259,7 +257,7 @@ impl DeliberationTracker {
         sort_by(&mut taken.related, |a, b| a.distance.total_cmp(&b.distance));
         taken.related.truncate(limits.steps);
         for related in &mut taken.related {
-            related.summary = within(&related.summary, limits.text_bytes);
+            related.summary = truncate_masked_bytes(&related.summary, limits.text_bytes);
         }
         taken
     }
@@ -324,15 +322,6 @@ fn keep_newest(groups: &mut Vec<Vec<&TrackedInput>>, most: usize) {
     groups.retain(|group| !group.is_empty());
 }
 
-/// Returns the beginning of a text. What is cut is masked before: half of a credential is not recognised as one later.
-fn within(text: &str, bytes: usize) -> String {
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let masked = mask_secrets(text);
-    masked[..floor_char_boundary(&masked, bytes)].to_owned()
-}
-
 /// Puts inputs into a deliberation, after what is there: each with the step that rests on it.
 fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput], text_bytes: usize) -> Deliberation {
     let is_first = deliberation.is_none();
@@ -341,7 +330,7 @@ fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput], text_byte
     for tracked in group {
         let (_, source, kind) = tracked.kind.names();
         let timestamp = Some(timestamps::iso(tracked.at));
-        let text = within(&tracked.text, text_bytes);
+        let text = truncate_masked_bytes(&tracked.text, text_bytes);
         let id = add_input(&mut deliberation, (&tracked.id, &text), source, timestamp.clone());
         number = number.saturating_add(1);
         deliberation.steps.push(DeliberationStep {

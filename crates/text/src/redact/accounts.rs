@@ -4,7 +4,7 @@ use super::chars::{
     BASE64, DIGIT, DOTTED, HEX, TOKEN68, byte, is, part, rest, run, run_back, skip_space, starts_ignoring_case, tick,
 };
 use super::context::decoded_has;
-use super::keys::{KeyKind, MIN_GENERATED, is_generated, is_placeholder, is_secret};
+use super::keys::{KeyKind, MIN_GENERATED, holds_session, is_generated, is_placeholder, is_secret};
 use super::scanner::Scanner;
 
 /// How hashes of passwords begin that stand behind the name of a user. Apache, "Password Formats"; `crypt(5)`; RFC 2307.
@@ -90,7 +90,7 @@ impl Scanner<'_> {
         let (name_from, name) = field(expires + 1);
         let (start, end) = field(name + 1);
         let dated = expires > from && part(self.text, from, expires).bytes().all(|b| b.is_ascii_digit());
-        let known = super::keys::holds_session(part(self.text, name_from, name));
+        let known = holds_session(part(self.text, name_from, name));
         if dated && known && end >= start + 8 { self.found(start, end, floor) } else { None }
     }
 
@@ -110,15 +110,15 @@ impl Scanner<'_> {
             return None;
         }
         let tail = rest(self.text, slash + 1);
-        let length =
-            tail.bytes().take(64).position(|b| matches!(b, b'@' | b'"' | b'\'' | b'`') || b.is_ascii_whitespace());
+        let length = tail.bytes().take(64).position(|b| b == b'@' || b.is_ascii_whitespace());
         let length = length.or_else(|| (tail.len() < 64).then_some(tail.len()))?;
         tick(length);
+        let has_database = tail.as_bytes().get(length) == Some(&b'@');
+        let quoted = part(tail, 0, length).find(['"', '\'', '`']).filter(|_| !has_database);
+        let length = quoted.unwrap_or(length);
         let value = part(tail, 0, length);
         let bare = value.bytes().any(|b| b.is_ascii_digit()) && !value.contains(['/', '.']);
-        let secret = (tail.as_bytes().get(length) == Some(&b'@') || bare)
-            && length >= 4
-            && is_secret(KeyKind::Password, value, true);
+        let secret = (has_database || bare) && length >= 4 && is_secret(KeyKind::Password, value, true);
         if secret { self.found(slash + 1, slash + 1 + length, floor) } else { None }
     }
 
