@@ -175,8 +175,8 @@ export interface ContextWeaverMiddleware extends ContextWeaverHandle {
  * (`calibrate: false` of the manager's options leaves it at the estimate). Take another one for another conversation; the turns of one
  * may be any number of calls of `generateText` or `streamText`.
  *
- * Errors of `prepareStep`: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of
- * `ContextManager.syncMessages`.
+ * Errors of `prepareStep`: `BUDGET_EXCEEDED` when the last message of the user does not fit, `UNSUPPORTED` for a tool whose schema
+ * cannot tell its JSON Schema, as those of Zod 3, and those of `ContextManager.syncMessages`.
  */
 export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools>;
 /**
@@ -350,16 +350,28 @@ function addedTool<Input>(
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 
+/** What the SDK takes for the schema of a tool that has none. */
+const NO_INPUT: JsonObject = { type: "object", properties: {}, additionalProperties: false };
+
 /** Reads what the SDK's tools say of themselves. */
 async function offered(tools: AiSdkTools): Promise<OfferedTool[]> {
   return Promise.all(
     Object.entries(tools).map(async ([name, tool]) => {
-      const { description, inputSchema } = tool as { readonly description?: unknown; readonly inputSchema?: unknown };
-      return {
-        name,
-        description: typeof description === "string" ? description : undefined,
-        schema: await jsonSchemaOf(inputSchema),
+      const { description, inputSchema, type } = tool as {
+        readonly description?: unknown;
+        readonly inputSchema?: unknown;
+        readonly type?: unknown;
       };
+      // A tool of the provider's is known to it by its name.
+      const isHosted = typeof type === "string" && type.startsWith("provider");
+      const schema = inputSchema === undefined && !isHosted ? NO_INPUT : await jsonSchemaOf(inputSchema);
+      if (schema === undefined && !isHosted) {
+        throw new ContextWeaverError("UNSUPPORTED", "the schema cannot tell its JSON Schema", {
+          path: `/tools/${name}/inputSchema`,
+          hint: "wrap one of Zod 3, or of Zod 4 before 4.2, in `zodSchema` of `ai`",
+        });
+      }
+      return { name, description: typeof description === "string" ? description : undefined, schema };
     }),
   );
 }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import { ANSWER, BUDGET, QUESTION, READ, STEPS, costly, evicted, holdsTheCost, holdsTheSession, textsOf } from "./agent-session.mjs";
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
@@ -222,6 +223,22 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     await fails({ tools: { drilldown: one } }, "hi", { code: "DUPLICATE_ID", path: "/tools/drilldown" });
     await fails({ tools: { one }, always: ["two"] }, "hi", { code: "NOT_FOUND", path: "/always" });
     await fails({ tools: {}, budget_tokens: 50 }, "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
+    const old = z3.object({ page: z3.number().describe("Which page") });
+    await fails({ tools: { old: sdk.tool({ inputSchema: old, execute: async () => 1 }) } }, "hi", { code: "UNSUPPORTED", path: "/tools/old/inputSchema" });
+    // As the hint says; tools without a schema and tools of the provider's are no error.
+    const tools = {
+      old: sdk.tool({ description: "Old", inputSchema: sdk.zodSchema(old), execute: async () => 1 }),
+      bare: { description: "Bare", execute: async () => 1 },
+      hosted: { type: "provider", id: "scripted.search", args: {}, inputSchema: old },
+    };
+    const counted = [];
+    const wrapped = contextWeaver({ tools, budget_tokens: BUDGET, on_step: ({ tool_tokens }) => counted.push(tool_tokens) });
+    let offered;
+    const listening = modelOf(sdk, (asked) => ((offered = asked.tools), said([{ type: "text", text: "done" }])));
+    await sdk.generateText({ model: listening, tools: wrapped.tools, prepareStep: wrapped.prepareStep, prompt: "hi" });
+    assert.deepEqual(offered.map(({ name }) => name).sort(), ["bare", "hosted", "old"]);
+    assert.ok(counted[0] >= countTokens(JSON.stringify(offered[0].inputSchema)), String(counted));
+    wrapped.free();
     // What is left out for want of room is told.
     const steps = [];
     const large = sdk.tool({ description: "word ".repeat(400), inputSchema: z.object({}), execute: async () => 1 });
