@@ -10,6 +10,8 @@ import { encode, fields, text } from "./boundary/guard.js";
 import { refuseUnknown } from "./boundary/guard-errors.js";
 import { Access } from "./mcp/mcp-access.js";
 import type { AccessOptions, AccessRequest } from "./mcp/mcp-access.js";
+import { BodyError, readBody } from "./mcp/http-body.js";
+import type { BodyRequest } from "./mcp/http-body.js";
 import { gateway as gatewayWithoutModules } from "./gateway/api.js";
 
 export * from "./gateway/api.js";
@@ -154,9 +156,7 @@ async function stdioTransport(): Promise<new () => McpTransport> {
 }
 
 // Types of the platform by shape, so that projects without its declarations can compile against these.
-interface WebRequest extends AccessRequest {
-  text(): Promise<string>;
-}
+interface WebRequest extends AccessRequest, BodyRequest {}
 type WebResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : unknown;
 
 /** How requests are answered. */
@@ -229,10 +229,16 @@ async function respond(
     return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
   const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json") return new Response(null, { status: 415 });
-  // A character is at most four bytes: what announces more is not even read.
-  const isTooLong = Number(headers.get("content-length") ?? 0) > max_chars * 4;
-  const body = isTooLong ? "" : await request.text();
-  if (isTooLong || body.length > max_chars) return response(413, failure(null, -32600, "the request is too large"));
+  let body: string;
+  try {
+    // A character is at most four bytes.
+    body = await readBody(request, max_chars * 4);
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    if (error.reason === "too_large") return tooLarge();
+    return response(400, failure(null, -32700, "the request is no JSON in UTF-8"));
+  }
+  if (body.length > max_chars) return tooLarge();
   const wrong = wrongHeaders(request, body);
   if (wrong) return response(400, wrong);
   const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
@@ -268,6 +274,10 @@ function wrongHeaders({ headers }: WebRequest, body: string): object | undefined
       return failure(id, -32020, `the header ${header} and the message disagree`);
   }
   return undefined;
+}
+
+function tooLarge(): Response {
+  return response(413, failure(null, -32600, "the request is too large"));
 }
 
 function failure(id: unknown, code: number, message: string): object {

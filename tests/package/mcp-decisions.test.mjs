@@ -142,6 +142,12 @@ test("over HTTP", async () => {
     (await short(new Request("http://localhost/", { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }))).status,
     413,
   );
+  // Nobody announces how long it gets.
+  let pulled = 0;
+  const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(((pulled += 1), 2 ** 20)).fill(0x20)) });
+  assert.equal(await status({ duplex: "half", body: endless }), 413);
+  assert.ok(pulled < 20, String(pulled));
+  assert.equal(await status({ body: new Uint8Array([0x22, 0xff, 0x22]) }), 400);
   store.free();
 });
 

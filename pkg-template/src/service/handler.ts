@@ -686,7 +686,7 @@ class Service {
         method,
         url,
         headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) },
-        text: async () => text,
+        body: new Response(text).body as ServiceRequest["body"],
       };
       return (await answer(request)) as Response;
     });
