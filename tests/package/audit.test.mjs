@@ -238,13 +238,14 @@ test("a router's providers have caches of their own", async () => {
   assert.deepEqual([other.total.forecast.missed_calls, other.total.forecast.cached_tokens], [1, cached[0] + cached[3]]);
 });
 
-test("what Gemini thought is output, and streams that were kept as lists have their counts", async () => {
+test("what Gemini thought is output, what its tools brought is input, and streams that were kept as lists have their counts", async () => {
   const request = { model: "gemini-2.5-pro", contents: [{ role: "user", parts: [{ text: "Hello" }] }] };
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 20, thoughtsTokenCount: 3000 };
   const chunks = [{ candidates: [{ content: { role: "model", parts: [{ text: "Hi" }] } }] }, { usageMetadata }];
   for (const response of [
     { usageMetadata },
     { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 3020 } },
+    { usageMetadata: { ...usageMetadata, promptTokenCount: 4, toolUsePromptTokenCount: 6 } },
     chunks,
     JSON.stringify(chunks),
     { body: chunks },

@@ -90,6 +90,7 @@ test("the command has its user log in, and keeps what it was given", async (t) =
     [`${callback}?state=of-somebody-else&code=x`, {}, 400],
     [`${callback}?code=x`, {}, 400],
     [callback.replace("/callback", "/"), {}, 404],
+    [callback.replace("/callback", "//"), {}, 404],
   ]) {
     assert.equal((await fetch(address, { headers })).status, status, address);
   }

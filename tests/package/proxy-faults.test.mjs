@@ -371,28 +371,33 @@ for (const [api] of WAYS.filter(([, isStream]) => isStream)) {
   });
 
   test(`Proxy, ${api}: a round that fails is told in the stream, and the next try of the SDK goes on behind it`, async () => {
-    const script = longRun();
-    let fails = 1;
-    let isLooking = false;
-    const next = (body) => {
-      const last = JSON.stringify(listOf(body).at(-1));
-      if (LOOKED.test(last) && fails-- > 0) return Response.json({ error: { type: "overloaded_error", message: "busy now" } }, { status: 503 });
-      const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n")) ?? [];
-      if (handle && !isLooking) return ((isLooking = true), { text: "Look:", calls: [{ id: "look", name: "drilldown", input: { handle } }], thinking: "hm" });
-      return script();
-    };
-    const { handler, sent } = before(next);
-    const failures = [];
-    const agent = agentOf(api, true, { fetch: handler, tools, instructions: RUN_INSTRUCTIONS });
-    let answer;
-    while (answer === undefined) answer = await agent.ask(sent.length === 0 ? TASK : undefined).catch((error) => void failures.push(error.message));
-    assert.equal(failures.length, 1);
-    assert.match(failures[0], /busy now/);
-    const looks = sent.filter(({ body }) => LOOKED.test(JSON.stringify(listOf(body).at(-1))));
-    assert.equal(looks.length, 2);
-    assert.equal(looks[0].text, looks[1].text);
-    assert.ok(!JSON.stringify(agent.history).includes('"drilldown"'));
-    handler.free();
+    for (const [broken, told] of [
+      [Response.json({ error: { type: "overloaded_error", message: "busy now" } }, { status: 503 }), /busy now/],
+      [new Response(null, { headers: { "content-type": "text/event-stream" } }), /the provider answered 502/],
+    ]) {
+      const script = longRun();
+      let fails = 1;
+      let isLooking = false;
+      const next = (body) => {
+        const last = JSON.stringify(listOf(body).at(-1));
+        if (LOOKED.test(last) && fails-- > 0) return broken;
+        const [, handle] = /drilldown (artifact:result:\w+) /.exec(textsOf(listOf(body)).join("\n")) ?? [];
+        if (handle && !isLooking) return ((isLooking = true), { text: "Look:", calls: [{ id: "look", name: "drilldown", input: { handle } }], thinking: "hm" });
+        return script();
+      };
+      const { handler, sent } = before(next);
+      const failures = [];
+      const agent = agentOf(api, true, { fetch: handler, tools, instructions: RUN_INSTRUCTIONS });
+      let answer;
+      while (answer === undefined) answer = await agent.ask(sent.length === 0 ? TASK : undefined).catch((error) => void failures.push(error.message));
+      assert.equal(failures.length, 1);
+      assert.match(failures[0], told);
+      const looks = sent.filter(({ body }) => LOOKED.test(JSON.stringify(listOf(body).at(-1))));
+      assert.equal(looks.length, 2);
+      assert.equal(looks[0].text, looks[1].text);
+      assert.ok(!JSON.stringify(agent.history).includes('"drilldown"'));
+      handler.free();
+    }
   });
 }
 

@@ -135,7 +135,7 @@ export class GatewayLogins {
   /** Keeps a record: one at a time, and again where another gateway with the same store wrote meanwhile. */
   #write(server: string, change: (kept: LoginRecord | undefined) => LoginRecord): Promise<void> {
     const written = this.#writing.then(() => this.#written(server, change));
-    this.#writing = written;
+    this.#writing = written.catch(() => undefined);
     return written;
   }
 
@@ -200,14 +200,15 @@ export class GatewayLogins {
   }
 
   async #answer({ method = "GET", url = "/", headers }: Incoming, outgoing: Outgoing): Promise<void> {
-    const address = new URL(url, `http://${HOST}`);
+    const [path = "", query] = /^([^?]*)(.*)$/s.exec(url)?.slice(1) ?? [];
+    const asked = new URLSearchParams(query);
     const own = new URL(await (this.#redirect ?? Promise.resolve(`http://${HOST}`))).host;
     // Some authorization servers send browsers to this machine by its name alone.
     if (headers["host"] !== own && headers["host"] !== own.replace(HOST, "localhost"))
       return page(outgoing, 403, "Not here", "This address is for this machine alone.");
-    if (method !== "GET" || address.pathname !== PATH)
+    if (method !== "GET" || path !== PATH)
       return page(outgoing, 404, "Nothing is here", "A browser comes here from a login.");
-    const login = await this.#of(address.searchParams.get("state") ?? "");
+    const login = await this.#of(asked.get("state") ?? "");
     if (login === undefined)
       return page(
         outgoing,
@@ -218,7 +219,7 @@ export class GatewayLogins {
     const { server } = login;
     const { print } = this.#options;
     try {
-      await login.finish(address.searchParams);
+      await login.finish(asked);
     } catch (error) {
       const reason = redactSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
       print(`the login to ${safe(server)} failed: ${safe(reason)}\n`);

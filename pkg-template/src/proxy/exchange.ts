@@ -138,7 +138,7 @@ export class Exchange {
 
   /** Tells a stream round by round. */
   async *#told(first: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-    for (let body: ReadableStream<Uint8Array> | null = first; body; ) {
+    for (let body = first; ; ) {
       const events = new EventReader();
       let isRead = true;
       for await (const part of chunksOf(body)) {
@@ -157,7 +157,7 @@ export class Exchange {
         yield ENCODER.encode(this.#maker.close());
         return;
       }
-      if (next.ok && isStream(next)) body = next.body;
+      if (next.ok && isStream(next) && next.body) body = next.body;
       else {
         yield ENCODER.encode(await this.#failure(next));
         return;

@@ -8,7 +8,7 @@ import { usageOf as anthropicUsage } from "./claude-code.js";
 export function chatUsage(usage: Fields): RecordedUsage | undefined {
   if (countOf(usage["cache_read_input_tokens"]) !== undefined && countOf(usage["prompt_tokens"]) === undefined)
     return anthropicUsage(usage);
-  const input = countOf(usage["prompt_tokens"]) ?? countOf(usage["input_tokens"]) ?? countOf(usage["promptTokenCount"]);
+  const input = countOf(usage["prompt_tokens"]) ?? countOf(usage["input_tokens"]) ?? geminiInput(usage);
   if (input === undefined) return undefined;
   const details = usage["prompt_tokens_details"] ?? usage["input_tokens_details"];
   const cached =
@@ -19,6 +19,12 @@ export function chatUsage(usage: Fields): RecordedUsage | undefined {
   const written = countOf(usage["cache_creation_input_tokens"]);
   const output = countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? geminiOutput(usage);
   return { input, cached, written, output };
+}
+
+/** What Gemini bills as input: the prompt, and what its own tools brought, which the count of the prompt leaves out. */
+function geminiInput(usage: Fields): number | undefined {
+  const prompt = countOf(usage["promptTokenCount"]);
+  return prompt === undefined ? undefined : prompt + (countOf(usage["toolUsePromptTokenCount"]) ?? 0);
 }
 
 /** What Gemini bills as output: the answer, and the thoughts that its count leaves out. */
