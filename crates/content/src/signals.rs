@@ -1,6 +1,6 @@
 //! Which lines a reader looks for first: errors, warnings, closing counts. Words only, no language model.
 
-use crate::digest::level::is_none;
+use crate::digest::level::says_none;
 use contextweaver_text::openings::Openings;
 
 /// What a line reports.
@@ -254,7 +254,7 @@ impl<'a> SignalReader<'a> {
         if !error && says & WARNING == 0 {
             return;
         }
-        let none = matches!(self.before, "0" | "no" | "No" | "zero" | "without") || says_none(tail);
+        let none = matches!(self.before, "0" | "no" | "No" | "zero" | "without") || says_none(tail.as_bytes());
         let setting = *lower == *b"timeout" && tail.trim_start_matches([' ', '"', '=', ':']).starts_with(is_digit);
         if !none && !setting {
             self.signal.error |= error;
@@ -286,19 +286,6 @@ fn is_part_of_name(head: &str, tail: &str) -> bool {
     head.ends_with('/') || head.ends_with('-') || tail.starts_with('/') || tail.starts_with('-') || extension
 }
 
-/// `errors: 0`, `"error": null`, `failed=false`.
-fn says_none(tail: &str) -> bool {
-    let rest = tail.trim_start_matches('"').trim_start();
-    let Some(value) = rest.strip_prefix([':', '=']) else { return false };
-    let value = value.trim_start().trim_start_matches('"');
-    let word = value.split(|ch: char| !ch.is_alphanumeric() && ch != '.').next().unwrap_or("");
-    if !word.is_empty() {
-        return is_none(word.as_bytes(), &value.as_bytes()[word.len()..]);
-    }
-    // `""`, `[]`, `{}`
-    tail.contains('"') && value.starts_with([',', '}', ']']) || value.starts_with("[]") || value.starts_with("{}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,6 +315,8 @@ mod tests {
             ("src/error.rs:12: let a = 1;", ""),
             ("cargo test --fail-fast", ""),
             ("0 errors, 0 warnings", "s"),
+            ("errors=\"\"", ""),
+            ("\"\"error\"\": null", ""),
             ("no errors found", ""),
             ("\"error\": null, \"failed\": false", ""),
             ("\"error\": \"\", \"errors\": [],", ""),

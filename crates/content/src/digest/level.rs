@@ -177,18 +177,26 @@ fn follows_none(head: &[u8]) -> bool {
     words.len() < head.len() && alone && matches!(&words[start..], b"0" | b"no" | b"No" | b"zero" | b"without")
 }
 
-fn says_none(tail: &[u8]) -> bool {
-    let tail = tail.strip_prefix(b"\"").unwrap_or(tail).trim_ascii_start();
+/// Tells whether what stands behind a word says that there is none, as in `errors: 0`, `"error": null` and `failed=""`.
+pub(crate) fn says_none(tail: &[u8]) -> bool {
+    let tail = without_quotes(tail).trim_ascii_start();
     let [b':' | b'=', value @ ..] = tail else { return false };
-    let value = value.trim_ascii_start();
+    let quoted = value.trim_ascii_start();
+    let value = without_quotes(quoted);
     let end = value.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.').unwrap_or(value.len());
     let (word, rest) = value.split_at(end);
-    let empty = [&b"\"\""[..], b"[]", b"{}"].iter().any(|empty| rest.starts_with(empty));
-    is_none(word, rest) || (word.is_empty() && empty)
+    let is_empty = quoted.len() - value.len() > 1 || value.starts_with(b"[]") || value.starts_with(b"{}");
+    is_none(word, rest) || (word.is_empty() && is_empty)
+}
+
+/// Takes quotes away; there are two of each in JSON within CSV.
+fn without_quotes(text: &[u8]) -> &[u8] {
+    let start = text.iter().position(|byte| *byte != b'"').unwrap_or(text.len());
+    &text[start..]
 }
 
 /// Tells whether a value says that there is nothing: `0`, `null`, and `no` unless more is said, as in `no such file`.
-pub(crate) fn is_none(word: &[u8], rest: &[u8]) -> bool {
+fn is_none(word: &[u8], rest: &[u8]) -> bool {
     let next = rest.strip_prefix(b" ").unwrap_or_default();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let end = next.iter().position(|byte| !is_name(byte)).unwrap_or(next.len());
@@ -224,6 +232,9 @@ mod tests {
             ("no errors here", Level::None),
             ("\"error\": null, \"failed\": false", Level::None),
             ("\"error\": \"\", \"errors\": [],", Level::None),
+            ("\"error\": \"none\", \"errors\": \"0\"", Level::None),
+            ("1,\"{\"\"error\"\": \"\"\"\"}\"", Level::None),
+            ("1,\"{\"\"error\"\": \"\"declined\"\"}\"", Error),
             ("\"error\": \"card_declined\"", Error),
             ("errors: 3", Error),
             ("error: no such file or directory", Error),
