@@ -774,7 +774,13 @@ fn an_approval_its_request_and_its_call_are_one_unit() {
 fn what_goes_with_a_masked_text_is_named() {
     let note = json!({ "type": "custom", "kind": "a.note", "providerOptions": { "a": { "note": "n" } } });
     let thought = json!({ "type": "reasoning", "text": "It is password=hunter2hunter2." });
-    for (part, kept) in [(note, "[custom]"), (thought, "")] {
+    let signed = json!({ "type": "reasoning", "text": "It is password=hunter2hunter2.",
+        "providerOptions": { "anthropic": { "signature": "EqQB" } } });
+    for (part, kept, wanted) in [
+        (note, "[custom]", &["OPAQUE_LEFT_OUT"][..]),
+        (thought, "It is password=[REDACTED", &[]),
+        (signed, "", &["OPAQUE_LEFT_OUT"]),
+    ] {
         let messages = json!([
             { "role": "user", "content": "go" },
             { "role": "assistant", "content": [part, { "type": "text", "text": "password=hunter2hunter2 it is" }] },
@@ -785,6 +791,94 @@ fn what_goes_with_a_masked_text_is_named() {
         let text = json!(built.written.messages).to_string();
         assert!(!text.contains("hunter2hunter2") && text.contains(kept), "{text}");
         let codes: Vec<&str> = built.written.warnings.iter().map(|warning| warning.code).collect();
-        assert_eq!(codes, ["OPAQUE_LEFT_OUT"], "{text}");
+        assert_eq!(codes, wanted, "{text}");
+    }
+}
+
+/// The model called again and again, as each result was left out with its call.
+#[test]
+fn thoughts_about_a_credential_take_no_result_with_them() {
+    let thought = "The .env has DB_PASSWORD=hunter2hunter2, now the configuration.";
+    let call = json!({ "id": "c", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a\"}" } });
+    let chat = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": null, "reasoning_content": thought, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c", "content": "host: db" },
+    ]);
+    let signed = json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "content": [
+            { "type": "thinking", "thinking": thought, "signature": "EqQB" },
+            { "type": "tool_use", "id": "c", "name": "read", "input": { "path": "a" } } ] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c", "content": "host: db" }] },
+    ]);
+    let written = |messages: &Value, format| {
+        let items = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap().items;
+        let built = build(&mut of(items), &asked(8_000), format).unwrap();
+        assert!(!json!(built).to_string().contains("hunter2hunter2"), "{built:?}");
+        let codes: Vec<&str> = built.written.warnings.iter().map(|warning| warning.code).collect();
+        (built.written.messages, codes)
+    };
+    let (messages, codes) = written(&chat, Format::OpenAiChat);
+    assert_eq!((messages.len(), codes.len()), (3, 0), "{messages:?}");
+    assert!(messages[1]["reasoning_content"].as_str().unwrap().ends_with(", now the configuration."), "{messages:?}");
+    // A provider refuses signed thoughts that are not as they were, and calls without them.
+    let (messages, codes) = written(&signed, Format::Anthropic);
+    assert_eq!(codes, ["REASONING_INCOMPLETE"]);
+    assert_eq!(
+        json!(messages),
+        json!([
+            { "role": "user", "content": "go" },
+            { "role": "assistant", "content": "[read] {\"path\":\"a\"}" },
+            { "role": "user", "content": "[read]\nhost: db" },
+        ])
+    );
+}
+
+/// Random text has what looks like a key, once in some megabytes.
+#[test]
+fn what_a_provider_has_sealed_is_sent_as_it_is() {
+    let sealed = "gAAAAABpassword=hunter2hunter2sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let call = json!({ "type": "tool_use", "id": "c", "name": "read", "input": {} });
+    let result = json!({ "type": "tool_result", "tool_use_id": "c", "content": "ok" });
+    for (format, messages) in [
+        (
+            Format::Anthropic,
+            json!([
+                { "role": "user", "content": "go" },
+                { "role": "assistant", "content": [
+                    { "type": "thinking", "thinking": "hm", "signature": sealed },
+                    { "type": "redacted_thinking", "data": sealed },
+                    call,
+                ] },
+                { "role": "user", "content": [result] },
+            ]),
+        ),
+        (
+            Format::OpenAiResponses,
+            json!([
+                { "type": "compaction", "id": "cmp_1", "encrypted_content": sealed },
+                { "role": "user", "content": "go" },
+                { "type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": sealed },
+                { "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                    "content": [{ "type": "output_text", "text": "Done.", "annotations": [] }] },
+                { "role": "user", "content": "so?" },
+            ]),
+        ),
+        (
+            Format::Gemini,
+            json!([
+                { "role": "user", "parts": [{ "text": "go" }] },
+                { "role": "model", "parts": [
+                    { "functionCall": { "name": "read", "args": {} }, "thoughtSignature": sealed }] },
+                { "role": "user", "parts": [{ "functionResponse": { "name": "read", "response": { "o": "ok" } } }] },
+            ]),
+        ),
+    ] {
+        let items = messages_to_items(messages.clone(), format, &ReadOptions::default()).unwrap().items;
+        let built = build(&mut of(items), &asked(8_000), format).unwrap();
+        let count = |value: &Value| value.to_string().matches(sealed).count();
+        assert_eq!(count(&json!(built.written.messages)), count(&messages), "{:?}", built.written);
+        assert!(built.written.warnings.is_empty(), "{:?}", built.written.warnings);
     }
 }

@@ -92,7 +92,7 @@ impl MessageBuilder<'_, '_, '_> {
     }
 
     /// Makes the parts of a text with the media that stand in it.
-    fn text_with_media(&mut self, index: usize, text: &str) -> Vec<OutgoingPart> {
+    pub(super) fn text_with_media(&mut self, index: usize, text: &str) -> Vec<OutgoingPart> {
         let role = match self.item(index).kind {
             ItemKind::Policy => Role::System,
             ItemKind::AgentMsg => Role::Assistant,

@@ -24,6 +24,7 @@ mod grouping;
 mod image_size;
 mod images;
 mod item_parts;
+mod masked;
 mod media;
 mod media_list;
 mod message;
@@ -69,6 +70,7 @@ pub use media_list::{
     MediaBytes, MediaRecord, has_more_than_text, is_as_read, keep_media, note_media, restore_media_data,
     show_text_alone, text_before_media,
 };
+pub use masked::restore_sealed_data;
 pub use message_groups::last_part;
 pub use names::{call_id, called_tool, tool_name};
 pub use recognition::{FoundMessages, find_messages};

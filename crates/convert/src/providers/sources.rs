@@ -111,3 +111,9 @@ pub fn lost_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
     }
     there < wanted
 }
+
+/// Tells whether reasoning that led to the calls of a message is missing as a secret was taken out of it, and nothing else is.
+pub fn has_masked_reasoning(sources: &[SourceItem], items: &[usize]) -> bool {
+    let own = items.iter().map(|index| &sources[*index]).filter(|source| source.is_same_format);
+    own.filter_map(|source| Some((source.item, source.stored.as_ref()?))).any(|(item, stored)| stored.is_masked(item))
+}

@@ -335,6 +335,11 @@ impl StoredMessage {
         !self.has_lost_secret() && !item.metadata_flag("redacted")
     }
 
+    /// Tells whether this is all there, but for a secret that was taken out of the parts.
+    pub fn is_masked(&self, item: &ContextItem) -> bool {
+        self.has_lost_secret() && !self.parts.is_empty() && !item.metadata_flag("redacted")
+    }
+
     /// Tells whether a secret was taken out of the parts.
     pub const fn has_lost_secret(&self) -> bool {
         self.digest.is_empty()

@@ -179,8 +179,9 @@ impl MessageBuilder<'_, '_, '_> {
     fn add_assistant(&mut self, items: &[usize], waits: Waits) {
         let lost_reasoning = sources::lost_reasoning(&self.sources, items);
         let leaves_out_calls = sources::leaves_out_calls(&self.sources, items);
+        let is_masked = leaves_out_calls && sources::has_masked_reasoning(&self.sources, items);
         self.has_open_calls = items.iter().any(|index| self.may_wait(*index, waits));
-        let (mut parts, mut results) = (Vec::new(), Vec::new());
+        let (mut parts, mut results, mut words) = (Vec::new(), Vec::new(), Vec::new());
         for &index in items {
             if is_provider_run(self.item(index)) {
                 // In words they are lines of their own among the others, which are one text.
@@ -191,6 +192,11 @@ impl MessageBuilder<'_, '_, '_> {
             }
             if self.item(index).kind != ItemKind::ToolCall {
                 parts.extend(self.text_parts(index));
+                continue;
+            }
+            if is_masked {
+                parts.extend(self.words_of_call(index));
+                words.extend(self.words_of_results(index));
                 continue;
             }
             if leaves_out_calls {
@@ -216,8 +222,36 @@ impl MessageBuilder<'_, '_, '_> {
         let is_open = |call: Option<&str>| call.is_some_and(|call| open.contains(call));
         self.push_answers(&answers, |call| !is_open(call));
         self.push_results(results);
+        self.push(Role::User, words);
         self.push_answers(&answers, is_open);
         self.has_open_calls = false;
+    }
+
+    /// Writes a call as words of the model: its provider refuses it without the reasoning before it, in which a secret stood.
+    fn words_of_call(&mut self, index: usize) -> Vec<OutgoingPart> {
+        let item = self.item(index);
+        let text = format!("[{}] {}", tool_name(item).unwrap_or("tool"), item.text);
+        let message = format!(
+            "call {} and its results are written as words, as a secret was taken out of the reasoning that led to it",
+            quote(call_id(item))
+        );
+        self.warn("REASONING_INCOMPLETE", message, index);
+        self.made(index, &PartContent::Text(text))
+    }
+
+    /// Writes the results of such a call as words of the user.
+    fn words_of_results(&mut self, index: usize) -> Vec<OutgoingPart> {
+        let name = tool_name(self.item(index)).unwrap_or("tool").to_owned();
+        let results = self.sources[index].results.clone();
+        let write = |result: usize| {
+            let text = format!("[{name}]\n{}", self.item(result).text);
+            if self.has_media(result) {
+                self.text_with_media(result, &text)
+            } else {
+                self.made(result, &PartContent::Text(text))
+            }
+        };
+        results.into_iter().flat_map(write).collect()
     }
 
     /// Tells whether a call may go without a result.

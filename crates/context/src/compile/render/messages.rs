@@ -10,12 +10,12 @@ use crate::compile::prompt::{EntryContent, EntryRendering, StructuredPrompt};
 use crate::index::IndexEntry;
 use crate::labels;
 use crate::options::ManagerOptions;
-use crate::source_message::{forget_source_message, source_message, spoil_source_message};
+use crate::source_message::{forget_source_message, spoil_source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
 use contextweaver_convert::providers::{
     Format, WriteOptions, is_as_read, is_provider_run, items_to_messages_with, keep_media, restore_media_data,
-    show_text_alone,
+    restore_sealed_data, show_text_alone,
 };
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::tokens::Estimator;
@@ -144,15 +144,16 @@ pub fn shown_item(
     item
 }
 
-/// Masks secrets in the metadata. If the stored source message holds one, it can no longer be written back. The data
-/// and addresses of media are not masked, because the provider fetches them and no model reads them.
+/// Masks secrets in the metadata. If the stored source message holds one, it can no longer be written back, but for reasoning that
+/// nobody has signed. The data and addresses of media are not masked, because the provider fetches them and no model reads them; nor
+/// is what a provider has sealed.
 fn mask(item: &mut ContextItem, options: &ManagerOptions) {
     let before = std::mem::take(&mut item.metadata);
     if let Value::Object(masked) = options.mask_value(&Value::Object(before.clone())) {
         item.metadata = masked;
     }
     restore_media_data(&before, &mut item.metadata);
-    if source_message(&before) != source_message(&item.metadata) {
+    if !restore_sealed_data(&before, &mut item.metadata) {
         spoil_source_message(item);
     }
 }
