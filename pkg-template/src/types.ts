@@ -240,7 +240,10 @@ export interface EnvelopeInput {
   readonly firewall_stats?: FirewallStats;
 }
 
-/** A condition on a row; numbers compare as numbers, and an absent or empty cell equals null and `""`. */
+/**
+ * A condition on a row. A number equals what is the same number, a text what is the same text; an absent or empty cell equals null and
+ * `""`. By a number only numbers are ordered.
+ */
 export type RowCondition = {
   readonly column: string;
   /** Default: `=`. */

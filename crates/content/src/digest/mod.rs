@@ -4,7 +4,7 @@
 //! until the room is used and writes them in the order of the source. What is quoted stands in the source as it is
 //! written here; labels (counts, paths, column names) are derived and say so by their form.
 
-mod columns;
+pub(crate) mod columns;
 mod diff;
 mod json;
 mod leaves;

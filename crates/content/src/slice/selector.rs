@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::json::JsonPath;
+use crate::digest::columns::number;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, there_are, wrong_type};
 use contextweaver_text::pattern::{Dialect, Pattern};
@@ -65,6 +66,9 @@ pub(super) struct RowCondition {
     pub column: String,
     op: u8,
     text: String,
+    /// Of a number that was given as one.
+    equal: Option<f64>,
+    /// Of what orders cells as numbers.
     number: Option<f64>,
 }
 
@@ -73,6 +77,8 @@ const OPERATORS: &[&str] = &["=", "!=", "<", "<=", ">", ">=", "contains"];
 pub const SELECTORS: &str = "head tail lines around rows json_keys json_path search columns stats outline";
 /// Characters, lines, rows and hits are counted up to here, which leaves room for a context in 32 bits.
 const MAX: u64 = (1 << 31) - MAX_CONTEXT - 2;
+/// Largest whole number of which each smaller one is a number of its own.
+const MAX_EXACT: f64 = 9_007_199_254_740_991.0;
 const MAX_HITS: u64 = 1000;
 const MAX_CONTEXT: u64 = 1000;
 
@@ -227,7 +233,7 @@ impl RowCondition {
                 .hint(format!("one of: {}", OPERATORS.join(" ")))
         })?;
         let value = fields.take("value").unwrap_or(Value::Null);
-        let number = value.as_f64();
+        let equal = value.as_f64().filter(|number| is_exact(*number));
         let text = match &value {
             Value::Array(_) | Value::Object(_) => return Err(wrong_type(&fields.at("value"), "a scalar", &value)),
             Value::String(text) => text.clone(),
@@ -235,26 +241,44 @@ impl RowCondition {
             other => other.to_string(),
         };
         fields.finish()?;
-        Ok(Self { column, op: op as u8, number: number.or_else(|| parse_float(text.trim())), text })
+        Ok(Self { column, op: op as u8, equal, number: parse_float(text.trim()), text })
     }
 
-    /// Compares a cell: as numbers when both are, else as texts; an absent or empty cell equals null and `""`.
+    /// Compares a cell. A number equals what is the same number, a text what is the same text, such as a version or an id of more
+    /// digits than a number has; an absent or empty cell equals null and `""`. By a number only numbers are ordered.
     pub(super) fn holds(&self, cell: &str) -> bool {
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let order = match (self.number, parse_float(cell.trim())) {
-            (Some(wanted), Some(number)) => number.partial_cmp(&wanted).unwrap_or(Less),
-            _ => cell.cmp(&self.text),
-        };
         match self.op {
-            0 => order == Equal,
-            1 => order != Equal,
-            2 => order == Less,
-            3 => order != Greater,
-            4 => order == Greater,
-            5 => order != Less,
-            _ => cell.contains(&self.text),
+            0 | 1 => self.equals(cell) == (self.op == 0),
+            6 => cell.contains(&self.text),
+            _ => {
+                let order = match self.number {
+                    Some(wanted) => number(cell.trim()).and_then(|number| number.partial_cmp(&wanted)),
+                    None => Some(cell.cmp(&self.text)),
+                };
+                match self.op {
+                    2 => order == Some(Less),
+                    3 => matches!(order, Some(Less | Equal)),
+                    4 => order == Some(Greater),
+                    _ => matches!(order, Some(Greater | Equal)),
+                }
+            }
         }
     }
+
+    fn equals(&self, cell: &str) -> bool {
+        let is_same = |wanted: f64| {
+            parse_float(cell.trim()).is_some_and(|number| {
+                is_exact(number) && number.partial_cmp(&wanted) == Some(std::cmp::Ordering::Equal)
+            })
+        };
+        cell.trim() == self.text.trim() || self.equal.is_some_and(is_same)
+    }
+}
+
+/// Tells whether no whole number beside this one is read as the same.
+fn is_exact(number: f64) -> bool {
+    number.abs() <= MAX_EXACT
 }
 
 /// Takes `text` or `pattern`, with `regex` and `ignore_case`. An expression may stand in either.
@@ -342,6 +366,15 @@ mod tests {
         assert!(holds("=", json!(1), "1.0") && holds("<", json!(10), "9") && holds(">=", json!("2026-01"), "2026-02"));
         assert!(holds("=", json!(true), "true") && holds("=", json!(null), "") && holds("!=", json!("a"), "b"));
         assert!(holds("contains", json!("ell"), "hello") && !holds("contains", json!("x"), "hello"));
-        assert!(!holds("<", json!("b"), "c") && holds(">", json!(5), "x"));
+        assert!(!holds("<", json!("b"), "c") && holds(">", json!("10"), "11") && !holds(">", json!("10"), "9"));
+        // Ids of 64 bits and versions are what they are written as.
+        let id = "1234567890123456789";
+        for value in [json!(id), json!(1_234_567_890_123_456_789_u64)] {
+            assert!(holds("=", value.clone(), id) && holds("!=", value, "1234567890123456788"));
+        }
+        assert!(holds("=", json!("1.10"), "1.10") && holds("!=", json!("1.10"), "1.1"));
+        for (op, cell) in [(">", "n/a"), ("<", ""), ("<=", "x"), (">=", "null"), (">", "6,50"), ("<", "4 %")] {
+            assert_eq!(holds(op, json!(5), cell), matches!(cell, "6,50" | "4 %"), "{cell} {op} 5");
+        }
     }
 }
