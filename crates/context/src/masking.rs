@@ -25,9 +25,10 @@ impl ManagerOptions {
         if self.redact_secrets { redact_keeping(text, SECRET_MASK, &self.keep) } else { Cow::Borrowed(text) }
     }
 
-    /// Returns the text of a tool as a model may read it. Secrets are masked, and long runs of base64 or hexadecimal
-    /// digits are replaced by a name such as `[base64, 5 KiB]`.
+    /// Returns the text of a tool as a model may read it. Secrets are masked, long runs of base64 or hexadecimal digits are
+    /// replaced by a name such as `[base64, 5 KiB]`, and a byte order mark is gone: behind it JSON is none.
     pub(crate) fn readable<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match name_data(text) {
             Cow::Borrowed(text) => self.mask_secrets(text),
             Cow::Owned(text) => Cow::Owned(self.mask_secrets(&text).into_owned()),

@@ -799,7 +799,8 @@ fn what_goes_with_a_masked_text_is_named() {
 #[test]
 fn thoughts_about_a_credential_take_no_result_with_them() {
     let thought = "The .env has DB_PASSWORD=hunter2hunter2, now the configuration.";
-    let call = json!({ "id": "c", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a\"}" } });
+    let call =
+        json!({ "id": "c", "type": "function", "function": { "name": "read", "arguments": "{\"path\":\"a\"}" } });
     let chat = json!([
         { "role": "user", "content": "go" },
         { "role": "assistant", "content": null, "reasoning_content": thought, "tool_calls": [call] },

@@ -492,3 +492,29 @@ fn the_hint_below_a_digest_leads_to_what_it_does_not_say() {
         assert!(2 * shown <= slice.text.lines().count(), "{name}: {hint} shows\n{}\nagain:\n{}", slice.text, item.text);
     }
 }
+
+/// Excel, .NET and PowerShell begin texts with one.
+#[test]
+fn a_byte_order_mark_hides_nothing() {
+    let records: Vec<Value> =
+        (0..400).map(|n| json!({ "id": n, "state": if n == 7 { "bad" } else { "ok" } })).collect();
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let rows: String = (0..400).map(|n| format!("{n},{}\n", if n == 7 { "bad" } else { "ok" })).collect();
+    for (text, media_type) in [
+        (json!(records).to_string(), "application/json"),
+        (lines, "text/plain"),
+        (format!("id,state\n{rows}"), "text/csv"),
+    ] {
+        let raw = format!("\u{feff}{text}");
+        let [mut plain, mut marked] = [(); 2].map(|()| ContextManager::new(ManagerOptions::default()));
+        let summary = |manager: &mut ContextManager, raw: &str| {
+            ingest(manager, raw, media_type, "public")["item"]["text"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(summary(&mut marked, &raw), summary(&mut plain, &text));
+        let selector = json!({ "type": "rows", "where": [{ "column": "id", "op": "=", "value": 7 }] });
+        let shown = read(&mut marked, &selector);
+        assert_eq!(shown, read(&mut plain, &selector));
+        assert!(shown.contains("bad"), "{shown}");
+        assert_eq!(marked.artifacts().get("artifact:result:c").unwrap(), raw.as_bytes());
+    }
+}
