@@ -276,6 +276,23 @@ fn structured_content_is_said_once() {
     );
     assert_eq!(half.full_text, "a: 1\nz: 3\nb: true");
     assert_eq!(half.envelope.facts, ["a: 1", "b: true", "z: 3"]);
+    // A client reads numbers as JavaScript does; the server's are told.
+    let text = "{\"id\": 9007199254740993, \"total\": 10.0}";
+    let rounded = json!({ "id": 9_007_199_254_740_992_u64, "total": 10 });
+    let said = convert(&json!({ "content": [{ "type": "text", "text": text }], "structuredContent": rounded }));
+    assert_eq!((said.full_text.as_str(), &said.envelope.facts[0][..]), (text, "id: 9007199254740993"));
+    // What is no object is wrapped by servers in Python.
+    for (texts, value, more) in [
+        (&["hello"][..], json!("hello"), ""),
+        (&["7"], json!(7), ""),
+        (&["a", "b"], json!(["a", "b"]), ""),
+        (&["a"], json!(["a", "b"]), "\nresult: [\"a\",\"b\"]"),
+        (&["hello"], json!("hi"), "\nresult: hi"),
+    ] {
+        let content: Vec<Value> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+        let said = convert(&json!({ "content": content, "structuredContent": { "result": value } }));
+        assert_eq!(said.full_text, format!("{}{more}", texts.join("\n")));
+    }
     let many: serde_json::Map<String, Value> = (0..500).map(|n| (format!("k{n}"), json!(n))).collect();
     let many = convert(&json!({ "structuredContent": many }));
     assert_eq!((many.envelope.facts.len(), codes(&many)), (limits::MCP_FACT_KEYS, vec!["too-many-fields"]));

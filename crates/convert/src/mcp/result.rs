@@ -246,7 +246,7 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
     reader.store("structured_content", to_sorted_ascii(value, None).into_bytes(), "application/json", label, PATH);
     let Value::Object(fields) = value else {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || is_the_same(said, value);
+        let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || same_json(said, value).is_some();
         if !reader.texts.iter().any(is_said) {
             reader.show(unicode::visible(&text).into_owned(), "", PATH);
         }
@@ -256,8 +256,11 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
         let message = format!("{} fields, of which the first {} are shown", fields.len(), limits::MCP_FACT_KEYS);
         reader.degrade("too-many-fields", message, PATH);
     }
+    let told = reader.texts.iter().find_map(|text| same_json(text, value));
+    let is_said = told.is_some() || is_wrapped(&reader.texts, fields);
+    // Its numbers are as the server wrote them.
+    let fields = told.as_ref().and_then(Value::as_object).unwrap_or(fields);
     let found = facts::lines_of(fields, limits::MCP_FACT_KEYS);
-    let is_said = reader.texts.iter().any(|text| is_the_same(text, value));
     if reader.texts.is_empty() && found.len() < fields.len() {
         // Nothing else says it, and the lines leave out what is long.
         reader.show(unicode::visible(&value.to_string()).into_owned(), "", PATH);
@@ -272,10 +275,43 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
     found.into_iter().filter(|line| line.is_fact).map(|line| line.text).collect()
 }
 
-/// Tells whether a text is the JSON of a value: servers send structured content as text too, for clients that know no
-/// other.
-fn is_the_same(text: &str, value: &Value) -> bool {
-    json::parse(text).is_ok_and(|parsed| parsed == *value)
+/// Returns the JSON that a text is, where it says what a value does: servers send structured content as text too, for clients that
+/// know no other.
+fn same_json(text: &str, value: &Value) -> Option<Value> {
+    json::parse(text).ok().filter(|parsed| are_same(parsed, value))
+}
+
+/// Compares two values of JSON as JavaScript reads them, to which 10.0 is 10, and whole numbers beyond 2^53 are rounded.
+fn are_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| are_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            let has = |(key, value): (&String, &Value)| other.get(key).is_some_and(|other| are_same(value, other));
+            one.len() == other.len() && one.iter().all(has)
+        }
+        _ => one == other,
+    }
+}
+
+/// Tells whether texts say the value that is alone in `result`: servers in Python wrap what is no object.
+fn is_wrapped(texts: &[String], fields: &JsonMap) -> bool {
+    let Some(value) = fields.get("result").filter(|_| fields.len() == 1) else { return false };
+    let says = |text: &String, value: &Value| {
+        value.as_str().is_some_and(|said| unicode::trim(said) == unicode::trim(text))
+            || same_json(text, value).is_some()
+    };
+    match (texts, value) {
+        ([text], value) if says(text, value) => true,
+        (texts, Value::Array(list)) => {
+            !texts.is_empty()
+                && texts.len() == list.len()
+                && texts.iter().zip(list).all(|(text, value)| says(text, value))
+        }
+        _ => false,
+    }
 }
 
 pub(super) fn finish(

@@ -66,11 +66,11 @@ use self::repeated::free_parts;
 
 pub use approvals::{approval_requests, is_approval};
 pub use image_size::ImageSize;
+pub use masked::restore_sealed_data;
 pub use media_list::{
     MediaBytes, MediaRecord, has_more_than_text, is_as_read, keep_media, note_media, restore_media_data,
     show_text_alone, text_before_media,
 };
-pub use masked::restore_sealed_data;
 pub use message_groups::last_part;
 pub use names::{call_id, called_tool, tool_name};
 pub use recognition::{FoundMessages, find_messages};
