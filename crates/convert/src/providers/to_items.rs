@@ -1,5 +1,7 @@
 //! Reads messages: from their parts to items.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use super::approval_parts::{answered, requested};
@@ -17,10 +19,13 @@ use contextweaver_model::json::JsonMap;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::floor_char_boundary;
 
 /// Bytes of JSON up to which the fields of a message are stored with every item of it; larger ones are stored with the
 /// first item only.
 const SMALL_FIELDS_BYTES: usize = 256;
+/// Bytes that are left for the line that says how much of a text is missing.
+const CUT_LINE_BYTES: usize = 64;
 /// Levels of nesting that an item puts around a message.
 const ITEM_LEVELS: usize = 8;
 
@@ -226,9 +231,9 @@ impl ItemBuilder<'_> {
             stored.push(part);
         }
         item.text = texts.join(if is_joined { "" } else { "\n" });
-        if item.text.len() > limits::MAX_STRING_BYTES {
-            let message = format!("text has {} bytes, the limit is {}", item.text.len(), limits::MAX_STRING_BYTES);
-            return Err(Error::new(ErrorCode::TooLarge, message).at(path_of(place)));
+        let digest = digest(&item.text);
+        if let Some(message) = cut(&mut item.text) {
+            self.warnings.add("VALUE_CUT", message, path_of(place));
         }
         if tokens > 0 {
             item.token_estimate = (Estimator::V3.tokens(&item.text) + tokens).min(limits::MAX_TOKEN_ESTIMATE);
@@ -241,7 +246,6 @@ impl ItemBuilder<'_> {
         if kind == PartGroupKind::ToolCall && reasoning > 0 {
             self.reasoned.insert(item.id.clone(), reasoning);
         }
-        let digest = digest(&item.text);
         let format = self.format;
         let stored = StoredMessage {
             format,
@@ -361,6 +365,18 @@ impl ItemBuilder<'_> {
 }
 
 /// Returns the pointer of a message, or of the instructions beside the messages.
+/// Cuts a text at what an item holds, and says how much is missing: each part of a message may be as long as that.
+fn cut(text: &mut String) -> Option<String> {
+    if text.len() <= limits::MAX_STRING_BYTES {
+        return None;
+    }
+    let length = text.len();
+    text.truncate(floor_char_boundary(text, limits::MAX_STRING_BYTES - CUT_LINE_BYTES));
+    let missing = length - text.len();
+    let _ = write!(text, "\n[the last {missing} bytes are left out]");
+    Some(format!("of a text of {length} bytes the last {missing} are left out"))
+}
+
 fn path_of(index: Option<usize>) -> String {
     index.map_or_else(|| "/system".to_owned(), |index| at("/messages", index))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use crate::provider_logs::{Random, anthropic, gemini, items, list, rules};
+use contextweaver_base::limits;
 use contextweaver_convert::providers::{
     Format, ReadOptions, WriteOptions, WrittenMessages, items_to_messages, messages_to_items,
 };
@@ -381,7 +382,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_named_by_its_message_whatever_stands_beside() {
+fn a_text_that_is_too_long_is_cut_and_named_by_its_message_whatever_stands_beside() {
     let half = "x".repeat(5 << 20);
     let parts = json!([{ "type": "text", "text": half }, { "type": "text", "text": half }]);
     let long = json!([{ "role": "user", "content": "first" }, { "role": "user", "content": parts }]);
@@ -391,7 +392,13 @@ fn a_text_that_is_too_long_is_named_by_its_message_whatever_stands_beside() {
         (json!([]), Some(parts), "/system"),
     ] {
         let options = ReadOptions { system, ..ReadOptions::default() };
-        let error = messages_to_items(messages, Format::Anthropic, &options).unwrap_err();
-        assert_eq!((error.code().as_str(), error.path()), ("TOO_LARGE", path));
+        let read = messages_to_items(messages, Format::Anthropic, &options).unwrap();
+        let told: Vec<_> = read.warnings.iter().map(|warning| (warning.code, warning.path.as_str())).collect();
+        assert_eq!(told, [("VALUE_CUT", path)]);
+        let text = &read.items.last().unwrap().text;
+        assert!(text.len() <= limits::MAX_STRING_BYTES && text.ends_with(" bytes are left out]"), "{}", text.len());
+        // It is written as what is left of it.
+        let written = items_to_messages(&read.items, Format::Anthropic, &WriteOptions::default()).unwrap();
+        assert!(json!([written.messages, written.system]).to_string().contains("bytes are left out]"));
     }
 }
