@@ -115,6 +115,33 @@ fn openai_responses() {
 }
 
 #[test]
+fn several_actions_on_a_computer_are_the_arguments_of_their_call() {
+    let messages = json!([
+        { "role": "user", "content": "Go" },
+        { "type": "computer_call", "call_id": "c", "actions": [{ "type": "click", "x": 1 }, { "type": "wait" }], "status": "completed" },
+        { "type": "computer_call_output", "call_id": "c", "output": { "type": "computer_screenshot", "image_url": "data:," } }
+    ]);
+    let items = comes_back("openai-responses", &messages);
+    assert_eq!(shown(&items)[1].2, "[{\"type\":\"click\",\"x\":1},{\"type\":\"wait\"}]");
+}
+
+#[test]
+fn arguments_that_are_null_or_quoted_twice_are_an_object() {
+    let call = |arguments: &str| {
+        let call = json!({ "id": "c", "type": "function", "function": { "name": "f", "arguments": arguments } });
+        let messages = json!([{ "role": "assistant", "content": null, "tool_calls": [call] }, { "role": "tool", "tool_call_id": "c", "content": "r" }]);
+        let items = read("openai-chat", &messages);
+        [
+            write("openai-chat", &items).0[0]["tool_calls"][0]["function"]["arguments"].clone(),
+            write("anthropic", &items).0[1]["content"][0]["input"].clone(),
+        ]
+    };
+    assert_eq!(call("null"), [json!("{}"), json!({})]);
+    assert_eq!(call("\"{\\\"a\\\":1}\"")[1], json!({ "a": 1 }));
+    assert_eq!(call("\"a\"")[1], json!({ "input": "\"a\"" }));
+}
+
+#[test]
 fn ai_sdk_ui() {
     let messages = json!([
         { "id": "a", "role": "user", "metadata": { "at": 1 }, "parts": [

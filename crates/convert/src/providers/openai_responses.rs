@@ -206,8 +206,11 @@ fn read_item(item: JsonMap, kind: &str, path: &str) -> Result<MessagePart> {
         let id = required(&item, "call_id", path)?.to_owned();
         let is_named = matches!(kind, "function_call" | "custom_tool_call");
         let name = if is_named { required(&item, "name", path)?.to_owned() } else { kind.to_owned() };
+        // A model may do several things at once on a computer.
+        let has_many = *input == "action" && item.get("actions").is_some_and(Value::is_array);
+        let input = if has_many { "actions" } else { *input };
         let pointer = format!("/{input}");
-        let slots = match item.get(*input) {
+        let slots = match item.get(input) {
             None | Some(Value::Null) => Vec::new(),
             Some(Value::String(text)) if kind == "function_call" => vec![TextSlot::json_text(pointer, text)],
             Some(other) => vec![TextSlot::any(pointer, other)],

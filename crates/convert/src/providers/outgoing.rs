@@ -90,14 +90,20 @@ pub struct ToolResultPart {
 }
 
 impl ToolCallPart {
-    /// Returns the arguments as an object. Text that is no JSON object becomes `{"input": text}`, and blank text `{}`.
+    /// Returns the arguments as an object: also one that is a text of JSON. Blank text and null are `{}`, and other text becomes
+    /// `{"input": text}`.
     pub fn object(&self) -> JsonMap {
         let text = self.arguments.trim();
         if text.is_empty() {
             return JsonMap::new();
         }
-        match parse_sent(text) {
+        let given = match parse_sent(text) {
+            Some(Value::String(inner)) => parse_sent(&inner).filter(Value::is_object),
+            given => given,
+        };
+        match given {
             Some(Value::Object(map)) => map,
+            Some(Value::Null) => JsonMap::new(),
             _ => [("input".to_owned(), Value::from(self.arguments.as_str()))].into_iter().collect(),
         }
     }
