@@ -33,11 +33,11 @@ const SEALED_DATA: &[&str] = &["redacted_thinking", "reasoning.encrypted"];
 ///     messages_to_items(messages, Format::Anthropic, &Default::default()).map(|read| read.items[0].metadata.clone())
 /// };
 /// let before = read("hm", "c2stYW50")?;
-/// let mut changed = read("hm", "masked")?;
+/// let mut changed = read("hm", "[masked]")?;
 /// assert!(restore_sealed_data(&before, &mut changed));
 /// assert_eq!(changed, before);
 /// // What is signed cannot be another.
-/// assert!(!restore_sealed_data(&before, &mut read("masked", "c2stYW50")?));
+/// assert!(!restore_sealed_data(&before, &mut read("[]", "c2stYW50")?));
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn restore_sealed_data(before: &JsonMap, changed: &mut JsonMap) -> bool {

@@ -245,11 +245,16 @@ impl MessageBuilder<'_, '_, '_> {
         let results = self.sources[index].results.clone();
         let write = |result: usize| {
             let text = format!("[{name}]\n{}", self.item(result).text);
-            if self.has_media(result) {
+            let mut parts = if self.has_media(result) {
                 self.text_with_media(result, &text)
             } else {
                 self.made(result, &PartContent::Text(text))
+            };
+            // They stood in a message of the tool's.
+            for part in &mut parts {
+                part.message_fields = None;
             }
+            parts
         };
         results.into_iter().flat_map(write).collect()
     }

@@ -9,7 +9,7 @@ use contextweaver_convert::providers::{
     Format, ReadMessages, ReadOptions, WriteOptions, WrittenMessages, is_provider_run, items_to_messages,
     messages_to_items,
 };
-use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_model::{ContextItem, ItemKind, JsonMap};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -119,6 +119,10 @@ fn gist(items: &[ContextItem], is_sorted: bool) -> Gist {
     let of = |kind: ItemKind| items.iter().filter(move |item| item.kind == kind);
     let arguments = |text: &str| match serde_json::from_str(text) {
         Ok(value @ Value::Object(_)) => value,
+        Ok(Value::Null) => json!({}),
+        Ok(Value::String(inner)) if serde_json::from_str::<JsonMap>(&inner).is_ok() => {
+            serde_json::from_str(&inner).unwrap()
+        }
         _ if text.trim().is_empty() => json!({}),
         _ => json!({ "input": text }),
     };
