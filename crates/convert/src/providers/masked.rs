@@ -27,18 +27,16 @@ const SEALED_DATA: &[&str] = &["redacted_thinking", "reasoning.encrypted"];
 /// use contextweaver_convert::providers::{Format, messages_to_items, restore_sealed_data};
 /// use serde_json::json;
 ///
-/// let read = |thinking: &str, signature: &str| {
-///     let thinking = json!({ "type": "thinking", "thinking": thinking, "signature": signature });
-///     let messages = json!([{ "role": "assistant", "content": [thinking, { "type": "text", "text": "Done." }] }]);
-///     messages_to_items(messages, Format::Anthropic, &Default::default()).map(|read| read.items[0].metadata.clone())
-/// };
-/// let before = read("hm", "c2stYW50")?;
-/// let mut changed = read("hm", "[masked]")?;
+/// let thinking = json!({ "type": "thinking", "thinking": "hm", "signature": "c2stYW50" });
+/// let messages = json!([{ "role": "assistant", "content": [thinking, { "type": "text", "text": "Done." }] }]);
+/// let before = messages_to_items(messages, Format::Anthropic, &Default::default())?.items.remove(0).metadata;
+/// let masked = |text: &str| serde_json::from_str(&serde_json::to_string(&before)?.replace(text, "[masked]"));
+/// let mut changed = masked("c2stYW50")?;
 /// assert!(restore_sealed_data(&before, &mut changed));
 /// assert_eq!(changed, before);
 /// // What is signed cannot be another.
-/// assert!(!restore_sealed_data(&before, &mut read("[]", "c2stYW50")?));
-/// # Ok::<(), contextweaver_base::Error>(())
+/// assert!(!restore_sealed_data(&before, &mut masked("hm")?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn restore_sealed_data(before: &JsonMap, changed: &mut JsonMap) -> bool {
     let before = before.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY)).and_then(Value::as_object);
