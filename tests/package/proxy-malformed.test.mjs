@@ -1,8 +1,10 @@
-// Requests and answers in which anything may stand anywhere: the proxy passes them on, and nothing of it throws.
+// Requests and answers in which anything may stand anywhere, and those that some providers write otherwise than others: the proxy passes
+// them on, and nothing of it throws.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
+import OpenAI from "openai";
 import { project } from "./harness.mjs";
 import { eventsOf, scriptedProvider, streamed } from "./proxy-provider.mjs";
 
@@ -162,3 +164,58 @@ for (const [api, body] of Object.entries(BODIES)) {
     handler.free();
   });
 }
+
+/** A proxy before a provider that says `rounds`, one for each request: the data of events, or an answer that comes at once, or its `text`. */
+function before(api, rounds, { headers, ...options } = {}) {
+  const sent = [];
+  const usage = [];
+  const handler = proxy({
+    budget_tokens: 2_000,
+    token: false,
+    hooks: { model_call_completed: (call) => usage.push(call.usage) },
+    fetch: async (request) => {
+      sent.push(await request.json());
+      const said = rounds[Math.min(sent.length, rounds.length) - 1];
+      if (!Array.isArray(said)) return said.text ? new Response(said.text, { headers: { "content-type": "application/json" } }) : Response.json(said);
+      const text = said.map((data) => `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`).join("");
+      return new Response(text, { headers: { "content-type": "text/event-stream", ...headers?.(text) } });
+    },
+    ...options,
+  });
+  const ask = (url, init) => handler(new Request(url, init));
+  const post = async (body = BODIES[api], path = PATHS[api]) => {
+    const response = await ask(`http://localhost${path}`, { method: "POST", headers: { authorization: "Bearer k" }, body: JSON.stringify(body) });
+    assert.match(response.headers.get("x-contextweaver"), /^shortened/);
+    const text = await response.text();
+    const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data));
+    return { response, text, events };
+  };
+  return { sent, usage, handler, ask, post };
+}
+
+const LOOK = { handle: "artifact:result:c1" };
+const chunk = (delta, finish_reason = null) => ({
+  id: "a",
+  object: "chat.completion.chunk",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, delta, finish_reason }],
+});
+const own = (index = 0) => ({ index, id: "look", type: "function", function: { name: "drilldown", arguments: JSON.stringify(LOOK) } });
+const client = (index = 0, id = "c9") => ({ index, id, type: "function", function: { name: "read", arguments: "{}" } });
+const CALLED = [chunk({}, "tool_calls"), "[DONE]"];
+const DONE = [chunk({ role: "assistant", content: "" }), chunk({ content: "Done." }), chunk({}, "stop"), "[DONE]"];
+const looking = (...deltas) => [...deltas.map((delta) => chunk(delta)), ...CALLED];
+const deltasOf = ({ events }) => events.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+
+test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are not counted twice", async () => {
+  const usage = { prompt_tokens: 3_240, completion_tokens: 5, cache_read_input_tokens: 2_916, cache_creation_input_tokens: 259 };
+  const {
+    post,
+    usage: told,
+    handler,
+  } = before("chat", [{ choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }], usage }]);
+  await post();
+  assert.deepEqual(told, [{ input_tokens: 3_240, output_tokens: 5, cached_tokens: 2_916 }]);
+  handler.free();
+});

@@ -210,9 +210,13 @@ class GeminiAnswer implements AnswerMaker {
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
     const {
       promptTokenCount: prompt_tokens,
-      candidatesTokenCount: completion_tokens,
+      candidatesTokenCount: written,
+      thoughtsTokenCount: thought = 0,
       cachedContentTokenCount,
     } = this.#usage ?? {};
+    // Gemini counts what it thought beside what it said, of which there may be nothing.
+    const completion_tokens =
+      written === undefined && thought === 0 ? undefined : Number(written ?? 0) + Number(thought);
     const usage = this.#usage && { prompt_tokens, completion_tokens, cachedContentTokenCount };
     this.#told = this.#end;
     [this.#parts, this.#hasOwn, this.#end, this.#reason, this.#usage] = [[], false, undefined, undefined, undefined];

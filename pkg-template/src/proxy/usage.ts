@@ -14,14 +14,16 @@ export interface CallUsage {
 export function countsOf(usage: Fields): CallUsage {
   const {
     prompt_tokens: chat,
-    input_tokens: read = chat,
+    input_tokens: read,
     cache_creation_input_tokens: written,
     cache_read_input_tokens: cached,
   } = usage;
+  // Anthropic counts what was cached beside the input. LiteLLM names it so in chat completions, too, where the input has it.
+  const input = chat ?? (typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined);
   const { completion_tokens: said, output_tokens: output = said } = usage;
   const kept = cachedOf(usage);
   return {
-    ...(typeof read === "number" && { input_tokens: read + Number(written ?? 0) + Number(cached ?? 0) }),
+    ...(typeof input === "number" && { input_tokens: input }),
     ...(typeof output === "number" && { output_tokens: output }),
     ...(typeof kept === "number" && { cached_tokens: kept }),
   };
