@@ -208,6 +208,49 @@ const DONE = [chunk({ role: "assistant", content: "" }), chunk({ content: "Done.
 const looking = (...deltas) => [...deltas.map((delta) => chunk(delta)), ...CALLED];
 const deltasOf = ({ events }) => events.flatMap(({ choices }) => choices.map(({ delta }) => delta));
 
+test("Proxy: lists in the usage of several rounds stay lists, and Gemini's thoughts are output", async () => {
+  const gemini = (parts, tokens) => ({
+    candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
+    usageMetadata: {
+      promptTokenCount: tokens,
+      candidatesTokenCount: 9,
+      thoughtsTokenCount: 50,
+      promptTokensDetails: [
+        { modality: "TEXT", tokenCount: tokens - 1 },
+        { modality: tokens === 100 ? "IMAGE" : "AUDIO", tokenCount: 1 },
+      ],
+    },
+  });
+  const rounds = [gemini([{ functionCall: { name: "drilldown", args: LOOK } }], 100), gemini([{ text: "Done." }], 200)];
+  for (const [said, path] of [
+    [rounds.map((round) => [round]), PATHS.contents],
+    [rounds, "/v1beta/models/m:generateContent"],
+  ]) {
+    const { post, usage, handler } = before("contents", said);
+    const { text, events } = await post(BODIES.contents, path);
+    const { promptTokensDetails, promptTokenCount } = (events.at(-1) ?? JSON.parse(text)).usageMetadata;
+    assert.equal(promptTokenCount, 300);
+    assert.deepEqual(promptTokensDetails, [
+      { modality: "TEXT", tokenCount: 298 },
+      { modality: "IMAGE", tokenCount: 1 },
+      { modality: "AUDIO", tokenCount: 1 },
+    ]);
+    assert.deepEqual(usage, [
+      { input_tokens: 100, output_tokens: 59 },
+      { input_tokens: 200, output_tokens: 59 },
+    ]);
+    handler.free();
+  }
+  const iterations = [{ type: "message", input_tokens: 10, output_tokens: 5 }];
+  const message = (block, stop_reason) => ({ content: [block], stop_reason, usage: { input_tokens: 10, output_tokens: 5, iterations } });
+  const { post, handler } = before("messages", [
+    message({ type: "tool_use", id: "look", name: "drilldown", input: LOOK }, "tool_use"),
+    message({ type: "text", text: "Done." }, "end_turn"),
+  ]);
+  assert.deepEqual(JSON.parse((await post()).text).usage, { input_tokens: 20, output_tokens: 10, iterations: [...iterations, ...iterations] });
+  handler.free();
+});
+
 test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are not counted twice", async () => {
   const usage = { prompt_tokens: 3_240, completion_tokens: 5, cache_read_input_tokens: 2_916, cache_creation_input_tokens: 259 };
   const {
