@@ -251,6 +251,87 @@ test("Proxy: lists in the usage of several rounds stay lists, and Gemini's thoug
   handler.free();
 });
 
+test("Proxy, chat: the client is told whose answer it is where the first chunk has a call that is answered inside", async () => {
+  const { ask, handler } = before("chat", [looking({ role: "assistant", content: null, tool_calls: [own()] }), DONE]);
+  const sdk = new OpenAI({ apiKey: "k", baseURL: "http://localhost/v1", fetch: ask });
+  const { choices } = await sdk.chat.completions.stream(BODIES.chat).finalChatCompletion();
+  assert.deepEqual([choices[0].message.role, choices[0].message.content], ["assistant", "Done."]);
+  handler.free();
+});
+
+test("Proxy, chat: calls that share an index are calls of their own", async () => {
+  for (const calls of [
+    [own(), client()],
+    [client(), own()],
+    [client(0, "c8"), own(), client()],
+  ]) {
+    for (const deltas of [[{ tool_calls: calls }], calls.map((call) => ({ tool_calls: [call] }))]) {
+      const { post, sent, handler } = before("chat", [looking({ role: "assistant" }, ...deltas), DONE]);
+      const told = deltasOf(await post()).flatMap(({ tool_calls: given = [] }) => given);
+      const shown = calls.filter(({ id }) => id !== "look");
+      assert.deepEqual(
+        told,
+        shown.map((call, index) => ({ ...call, index })),
+      );
+      assert.equal(sent.length, 1);
+      // What was read stands beside the client's result in the next request.
+      const results = shown.map(({ id }) => ({ role: "tool", tool_call_id: id, content: "fine" }));
+      await post({ ...BODIES.chat, messages: [...BODIES.chat.messages, { role: "assistant", content: null, tool_calls: shown }, ...results] });
+      const read = sent[1].messages.find(({ tool_call_id: id }) => id === "look");
+      assert.match(read.content, /harbour letter/);
+      handler.free();
+    }
+  }
+});
+
+test("Proxy, chat: what later pieces of a call repeat, or leave empty, changes nothing", async () => {
+  for (const more of [
+    { id: "", type: "", function: { name: "" } },
+    { id: null, function: { name: null } },
+    { id: "look", function: { name: "drilldown" } },
+    { id: "other", function: {} },
+    { function: { name: "drilldown" } },
+  ]) {
+    const pieces = JSON.stringify(LOOK).match(/.{1,12}/g);
+    const [begin, ...rest] = pieces.map((json, at) => ({ ...own(), ...(at > 0 && more), function: { ...(at > 0 ? more : own()).function, arguments: json } }));
+    const { post, sent, handler } = before("chat", [looking(...[begin, ...rest].map((call) => ({ tool_calls: [call] }))), DONE]);
+    const { text } = await post();
+    assert.match(text, /Done\..*"finish_reason":"stop"/s);
+    const [said, read] = sent[1].messages.slice(-2);
+    assert.deepEqual(said.tool_calls[0].function, { name: "drilldown", arguments: JSON.stringify(LOOK) }, JSON.stringify(more));
+    assert.match(read.content, /harbour letter/);
+    assert.equal(said.tool_calls[0].id, read.tool_call_id);
+    handler.free();
+  }
+});
+
+test("Proxy, chat: thoughts and content in blocks go into the next round as they came", async () => {
+  const thinking = (text) => ({ type: "thinking", thinking: [{ type: "text", text }] });
+  const block = (text) => ({ type: "text", text });
+  for (const [deltas, message, expected] of [
+    [
+      [{ reasoning_content: "I must " }, { reasoning_content: "look." }],
+      { content: null, reasoning_content: "I must look." },
+      { content: null, reasoning_content: "I must look." },
+    ],
+    [[{ content: "So:", reasoning: "hm" }], { content: "So:", reasoning: "hm" }, { content: "So:", reasoning: "hm" }],
+    [
+      [{ content: [thinking("Hm")] }, { content: [thinking("m.")] }, { content: "So" }, { content: [block(":")] }],
+      { content: [thinking("Hmm."), block("So:")] },
+      { content: [thinking("Hmm."), block("So:")] },
+    ],
+  ]) {
+    const whole = { choices: [{ index: 0, finish_reason: "tool_calls", message: { role: "assistant", ...message, tool_calls: [own()] } }] };
+    for (const first of [looking(...deltas, { tool_calls: [own()] }), whole]) {
+      const { post, sent, handler } = before("chat", [first, DONE]);
+      await post();
+      const { tool_calls: _, ...said } = sent[1].messages.at(-2);
+      assert.deepEqual(said, { role: "assistant", ...expected });
+      handler.free();
+    }
+  }
+});
+
 test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are not counted twice", async () => {
   const usage = { prompt_tokens: 3_240, completion_tokens: 5, cache_read_input_tokens: 2_916, cache_creation_input_tokens: 259 };
   const {

@@ -2,7 +2,7 @@
 import { lastQuery } from "../adapters/openai-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
 import { errorOf, isSameSet, isSameText, leading, objectsOf } from "./dialect.js";
-import type { AnswerMaker, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import type { AnswerMaker, Asked, Dialect, Fields, HeldEvent, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
 
@@ -43,29 +43,64 @@ function textOf(content: unknown): string {
         .join("");
 }
 
-const BETWEEN_TEXTS = "\n\n";
-/** Why an answer ended whose calls may have broken off. */
-const BROKEN_OFF = ["length", "content_filter"];
+function blockOf(text: string): Fields {
+  return { type: "text", text };
+}
 
-interface HeldEvent {
+/** Adds a block to others. Texts and thoughts of Mistral come in pieces, of which those behind each other are one. */
+function join(blocks: Fields[], block: Fields): void {
+  const { type, text, thinking } = block;
+  const last = blocks.at(-1);
+  if (!last || last["type"] !== type || (type !== "text" && type !== "thinking")) blocks.push(block);
+  else if (type === "text")
+    blocks[blocks.length - 1] = { ...last, text: `${String(last["text"] ?? "")}${String(text ?? "")}` };
+  else {
+    const thoughts = [...objectsOf(last["thinking"])];
+    for (const thought of objectsOf(thinking)) join(thoughts, thought);
+    blocks[blocks.length - 1] = { ...last, thinking: thoughts };
+  }
+}
+
+const BETWEEN_TEXTS = "\n\n";
+/** Why an answer ended whose calls may have broken off, in the words of several providers. */
+const BROKEN_OFF = [
+  "length",
+  "model_length",
+  "content_filter",
+  "sensitive",
+  "error",
+  "network_error",
+  "insufficient_system_resource",
+];
+/** Texts beside the content, in which providers tell how a model came to its answer. Some want them back. */
+const THOUGHTS = ["reasoning_content", "reasoning"];
+
+/** A call of the present round. */
+interface HeldCall {
+  call: Fields;
+  /** As the how manieth the client is told of it; undefined where it is not. */
+  readonly place: number | undefined;
+}
+
+/** What ends a stream may have no data. */
+interface HeldEnd {
   readonly event: StreamEvent;
   readonly data: Fields | undefined;
 }
 
-interface HeldChunk extends HeldEvent {
-  readonly data: Fields;
-}
-
 class ChatAnswer implements AnswerMaker {
   readonly #own: ReadonlySet<string>;
-  /** The calls of the present round by their index. */
-  #calls = new Map<unknown, Fields>();
-  /** Which of them the client is told of, and as the how manieth. */
-  #places = new Map<unknown, number>();
+  /** The calls of the present round, and the last of each index. */
+  #calls: HeldCall[] = [];
+  #open = new Map<unknown, HeldCall>();
   #count = 0;
   #text = "";
-  /** What providers add to say how a model came to its answer, which some of them want back. */
+  /** Content that came as blocks. */
+  #blocks: Fields[] = [];
+  #thoughts: Readonly<Record<string, string>> = {};
   #details: object[] = [];
+  /** Whether the client knows whose answer it is. */
+  #hasRole = false;
   #round = 0;
   #isChanged = false;
   #shownText = "";
@@ -76,9 +111,9 @@ class ChatAnswer implements AnswerMaker {
   /** The first chunk, whose id all others have. */
   #first: Fields | undefined;
   /** The end of the present round, which is told if it is the last, and that of the round before. */
-  #finish: HeldChunk | undefined;
-  #ends: HeldEvent[] = [];
-  #told: { readonly finish?: HeldChunk; readonly ends: readonly HeldEvent[] } = { ends: [] };
+  #finish: HeldEvent | undefined;
+  #ends: HeldEnd[] = [];
+  #told: { readonly finish?: HeldEvent; readonly ends: readonly HeldEnd[] } = { ends: [] };
   #body: Fields = {};
   #hasCalls = false;
 
@@ -111,24 +146,29 @@ class ChatAnswer implements AnswerMaker {
 
   #chunk(event: StreamEvent, data: Fields, choice: Fields): string {
     const delta = (choice["delta"] ?? {}) as Fields;
-    const { content, reasoning_details: details, tool_calls: given } = delta;
-    this.#details.push(...objectsOf(details));
-    const joint = typeof content === "string" && content !== "" ? this.#joint() : "";
-    if (typeof content === "string") this.#text += content;
+    const { content, tool_calls: given } = delta;
+    const text = textOf(content);
+    const joint = text === "" ? "" : this.#joint();
+    this.#say(delta, text);
     const all = objectsOf(given);
     const calls = all.flatMap((call) => this.#call(call));
     const { tool_calls: _, ...rest } = delta;
     const changed = {
       ...rest,
-      ...(joint !== "" && { content: `${joint}${String(content)}` }),
+      ...(joint !== "" && {
+        content: typeof content === "string" ? joint + content : [blockOf(joint), ...objectsOf(content)],
+      }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
     const isSame =
       joint === "" && this.#round === 0 && calls.length === all.length && calls.every((call, at) => call === all[at]);
+    const isFirst = !this.#hasRole && rest["role"] != null;
+    this.#hasRole ||= isFirst;
     if (choice["finish_reason"] == null) {
       if (isSame) return event.raw;
       const isEmpty =
         calls.length === 0 &&
+        !isFirst &&
         Object.values(rest).every((value) => value === null || value === "" || value === "assistant");
       return isEmpty ? "" : this.#written(event, data, { ...choice, delta: changed });
     }
@@ -140,6 +180,22 @@ class ChatAnswer implements AnswerMaker {
       data: { ...data, choices: [{ ...choice, delta: {} }] },
     };
     return isBare ? "" : this.#written(event, data, { ...choice, delta: changed, finish_reason: null });
+  }
+
+  /** Takes what a delta or a message says beside its calls. */
+  #say(said: Fields, text: string): void {
+    const { content } = said;
+    if (Array.isArray(content) || this.#blocks.length > 0) {
+      if (this.#blocks.length === 0 && this.#text !== "") this.#blocks.push(blockOf(this.#text));
+      for (const block of typeof content === "string" ? [blockOf(content)] : objectsOf(content))
+        join(this.#blocks, block);
+    }
+    this.#text += text;
+    for (const name of THOUGHTS) {
+      const more = said[name];
+      if (typeof more === "string") this.#thoughts = { ...this.#thoughts, [name]: (this.#thoughts[name] ?? "") + more };
+    }
+    this.#details.push(...objectsOf(said["reasoning_details"]));
   }
 
   /** What stands between the texts of two rounds. */
@@ -160,18 +216,10 @@ class ChatAnswer implements AnswerMaker {
   /** Takes a piece of a call: as the client is told of it, or nothing where it is not. */
   #call(piece: Fields): Fields[] {
     const index = piece["index"] ?? piece["id"];
-    const { function: said, ...rest } = piece;
-    const { arguments: more, ...named } = (said ?? {}) as Fields;
-    const before = this.#calls.get(index);
-    const made = (before?.["function"] ?? {}) as Fields;
-    const call = {
-      ...before,
-      ...definedOf(rest),
-      function: { ...made, ...definedOf(named), arguments: `${String(made["arguments"] ?? "")}${String(more ?? "")}` },
-    };
-    this.#calls.set(index, call);
-    if (!before && !this.#isOwn(call)) this.#places.set(index, this.#count++);
-    const place = this.#places.get(index);
+    const known = this.#open.get(index);
+    const held = known && !isOther(known.call, piece) ? known : this.#begun(index, piece);
+    held.call = joinedTo(held.call, piece);
+    const { place } = held;
     if (place === undefined) {
       this.#isChanged = true;
       return [];
@@ -179,20 +227,27 @@ class ChatAnswer implements AnswerMaker {
     return [place === index || piece["index"] === undefined ? piece : { ...piece, index: place }];
   }
 
+  #begun(index: unknown, piece: Fields): HeldCall {
+    const held = { call: {}, place: this.#isOwn(piece) ? undefined : this.#count++ };
+    this.#open.set(index, held);
+    this.#calls.push(held);
+    return held;
+  }
+
   whole(body: Fields): void {
     this.#body = body;
     this.#usage = body["usage"] as Fields | undefined;
     const [choice = {}] = objectsOf(body["choices"]);
-    this.#reason = choice["finish_reason"];
+    // What came at once did not break off on its way.
+    this.#reason = choice["finish_reason"] ?? "stop";
     const message = (choice["message"] ?? {}) as Fields;
-    this.#text = textOf(message["content"]);
-    this.#details = [...objectsOf(message["reasoning_details"])];
-    for (const [index, call] of objectsOf(message["tool_calls"]).entries()) this.#calls.set(index, call);
+    this.#say(message, textOf(message["content"]));
+    this.#calls = objectsOf(message["tool_calls"]).map((call) => ({ call, place: undefined }));
   }
 
   end(): RoundEnd {
-    const calls = [...this.#calls.values()].map(({ index: _, ...call }): Fields => call);
-    const isWhole = !BROKEN_OFF.includes(String(this.#reason));
+    const calls = this.#calls.map(({ call: { index: _, ...call } }): Fields => call);
+    const isWhole = this.#reason != null && !BROKEN_OFF.includes(String(this.#reason));
     const own = isWhole ? calls.filter((call) => this.#isOwn(call)) : [];
     const shown = calls.filter((call) => !this.#isOwn(call));
     const said = isWhole ? calls : shown;
@@ -204,7 +259,8 @@ class ChatAnswer implements AnswerMaker {
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
     const message = {
       role: "assistant",
-      content: this.#text === "" ? null : this.#text,
+      content: this.#blocks.length > 0 ? this.#blocks : this.#text === "" ? null : this.#text,
+      ...this.#thoughts,
       ...(this.#details.length > 0 && { reasoning_details: this.#details }),
       ...(said.length > 0 && { tool_calls: said }),
     };
@@ -215,16 +271,16 @@ class ChatAnswer implements AnswerMaker {
   }
 
   #next(): void {
-    this.#calls = new Map();
-    this.#places = new Map();
-    [this.#text, this.#details, this.#usage] = ["", [], undefined];
+    [this.#calls, this.#open] = [[], new Map()];
+    [this.#text, this.#blocks, this.#thoughts, this.#details] = ["", [], {}, []];
+    [this.#reason, this.#usage] = [undefined, undefined];
     this.#round += 1;
     this.#told = { ...(this.#finish && { finish: this.#finish }), ends: this.#ends };
     [this.#finish, this.#ends] = [undefined, []];
   }
 
   #isOwn(call: Fields): boolean {
-    return this.#own.has(String(((call["function"] ?? {}) as Fields)["name"]));
+    return this.#own.has(String(nameOf(call)));
   }
 
   /** The reason that a client is told: it has nothing to run where the calls were all answered here. */
@@ -264,7 +320,7 @@ class ChatAnswer implements AnswerMaker {
     const { tool_calls: _, ...message } = (choice["message"] ?? {}) as Fields;
     const merged = {
       ...message,
-      content: this.#shownText === "" ? (message["content"] ?? null) : this.#shownText,
+      content: this.#round === 1 || this.#shownText === "" ? (message["content"] ?? null) : this.#shownText,
       ...(this.#shown.length > 0 && { tool_calls: this.#shown }),
     };
     return {
@@ -280,6 +336,36 @@ function callOf({ id, function: said }: Fields): OwnCall {
   return { id: String(id), name: String(name), input };
 }
 
-function definedOf(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+/** Whether a piece begins another call: some providers give one index to all of them. Pieces that go on may repeat its id and its name. */
+function isOther(call: Fields, piece: Fields): boolean {
+  const [name, known] = [nameOf(piece), nameOf(call)];
+  if (!name || !known) return false;
+  const [id, before] = [piece["id"], call["id"]];
+  return id && before ? id !== before : !id && name !== known;
+}
+
+function nameOf({ function: said }: Fields): unknown {
+  return ((said ?? {}) as Fields)["name"];
+}
+
+/** Adds a piece to a call. Some providers repeat what was said before as empty texts. */
+function joinedTo(call: Fields, piece: Fields): Fields {
+  const { function: said, ...rest } = piece;
+  const made = (call["function"] ?? {}) as Fields;
+  const { arguments: more, ...named } = (said ?? {}) as Fields;
+  return {
+    ...call,
+    ...newOf(rest, call),
+    function: {
+      ...made,
+      ...newOf(named, made),
+      arguments: `${String(made["arguments"] ?? "")}${String(more ?? "")}`,
+    },
+  };
+}
+
+function newOf(said: Fields, known: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(said).filter(([name, value]) => value != null && (value !== "" || known[name] === undefined)),
+  );
 }

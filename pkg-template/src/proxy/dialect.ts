@@ -53,6 +53,12 @@ export interface Visible {
   readonly text: string;
 }
 
+/** An event that is told later, or not at all. */
+export interface HeldEvent {
+  readonly event: StreamEvent;
+  readonly data: Fields;
+}
+
 /** An answer in the making, which may take several rounds. What is told to the client is the text of a stream. */
 export interface AnswerMaker {
   /** Takes an event of the present round: what the client is told now. */

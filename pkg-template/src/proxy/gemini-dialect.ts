@@ -1,7 +1,17 @@
 // Gemini's contents, whole and in chunks.
 import { sumOf } from "../adapters/usage-sum.js";
 import { declaringField, errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
-import type { AnswerMaker, AnsweredCall, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import type {
+  AnswerMaker,
+  AnsweredCall,
+  Asked,
+  Dialect,
+  Fields,
+  HeldEvent,
+  OwnCall,
+  RoundEnd,
+  Visible,
+} from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
 
@@ -104,11 +114,6 @@ function resultOf({ id, name, output }: AnsweredCall): object {
 
 const MADE_UP = "contextweaver:";
 
-interface HeldEnd {
-  readonly event: StreamEvent;
-  readonly data: Fields;
-}
-
 /**
  * Gemini's contents in the envelope of Code Assist, which a Gemini CLI speaks whose user has logged in with Google: the request stands in
  * `request`, beside the model and the project, and each answer in `response`.
@@ -135,8 +140,8 @@ class GeminiAnswer implements AnswerMaker {
   #usage: Fields | undefined;
   #sum: Fields | undefined;
   /** The end of a round, told if it is the last. */
-  #end: HeldEnd | undefined;
-  #told: HeldEnd | undefined;
+  #end: HeldEvent | undefined;
+  #told: HeldEvent | undefined;
   #body: Fields = {};
 
   constructor(own: ReadonlySet<string>, within?: string) {
