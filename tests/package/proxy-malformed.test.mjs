@@ -343,3 +343,33 @@ test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are 
   assert.deepEqual(told, [{ input_tokens: 3_240, output_tokens: 5, cached_tokens: 2_916 }]);
   handler.free();
 });
+
+test("Proxy: calls of an answer that broke off are not answered, and it does not look whole", async () => {
+  const torn = { index: 0, id: "torn", type: "function", function: { name: "drilldown", arguments: '{"handle":"artif' } };
+  for (const end of [[], [{ ...chunk({}, "error"), error: { code: 502, message: "gone" } }]]) {
+    for (const rounds of [[[chunk({ tool_calls: [torn] }), ...end]], [looking({ tool_calls: [own()] }), [chunk({ tool_calls: [torn] }), ...end]]]) {
+      const { post, sent, handler } = before("chat", [...rounds, DONE]);
+      const { text } = await post();
+      assert.equal(sent.length, rounds.length);
+      assert.doesNotMatch(text, /drilldown|Done|"finish_reason":"(?:stop|tool_calls)"/);
+      assert.equal(/"message":"gone"/.test(text), end.length > 0);
+      handler.free();
+    }
+  }
+  for (const [api, error] of [
+    ["messages", { type: "error", error: { type: "overloaded_error", message: "gone" } }],
+    ["responses", { type: "error", code: "server_error", message: "gone" }],
+  ]) {
+    const events = eventsOf(PATHS[api], { calls: [{ id: "look", name: "drilldown", input: LOOK }] }, "id", "m").map((event) =>
+      JSON.parse(/data: (.*)/.exec(event)[1]),
+    );
+    for (const end of [[], [error]]) {
+      const { post, sent, handler } = before(api, [events, [...events.slice(0, 3), ...end], eventsOf(PATHS[api], { text: "Done." }, "id", "m")]);
+      const { text } = await post();
+      assert.equal(sent.length, 2, api);
+      assert.doesNotMatch(text, /drilldown|Done|message_stop|response\.completed/);
+      assert.equal(/"message":"gone"/.test(text), end.length > 0);
+      handler.free();
+    }
+  }
+});

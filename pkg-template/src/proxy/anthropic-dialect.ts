@@ -2,7 +2,17 @@
 import { lastTurn } from "../adapters/anthropic-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
 import { errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
-import type { AnswerMaker, AnsweredCall, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import type {
+  AnswerMaker,
+  AnsweredCall,
+  Asked,
+  Dialect,
+  Fields,
+  HeldEvent,
+  OwnCall,
+  RoundEnd,
+  Visible,
+} from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
 
@@ -85,9 +95,10 @@ class AnthropicAnswer implements AnswerMaker {
   #round = 0;
   #isChanged = false;
   #shown: Fields[] = [];
-  /** The end of the present round, as far as it came: what it says, and the events that say so. */
+  /** The end of the present round, as far as it came: what it says, and the events that say so. Those of the last round are told. */
   #last: Fields = {};
-  #end: { readonly event: StreamEvent; readonly data: Fields }[] = [];
+  #end: HeldEvent[] = [];
+  #told: readonly HeldEvent[] = [];
   #usage: Fields | undefined;
   #sum: Fields | undefined;
   #body: Fields = {};
@@ -182,8 +193,9 @@ class AnthropicAnswer implements AnswerMaker {
     };
   }
 
-  /** Forgets the blocks of a round. What it ended with is told if it was the last. */
+  /** Forgets a round. What it ended with is told if it was the last. */
   #next(): void {
+    [this.#told, this.#end, this.#last] = [this.#end, [], {}];
     this.#blocks = new Map();
     this.#places = new Map();
     this.#inputs.clear();
@@ -212,7 +224,7 @@ class AnthropicAnswer implements AnswerMaker {
 
   close(): string {
     const isSum = this.#round > 1;
-    return this.#end
+    return this.#told
       .map(({ event, data }) => {
         if (data["type"] !== "message_delta" || (!isSum && !this.#isChanged)) return event.raw;
         const delta = (data["delta"] ?? {}) as Fields;

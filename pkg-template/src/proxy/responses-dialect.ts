@@ -2,7 +2,7 @@
 import { lastQuery } from "../adapters/openai-turn.js";
 import { sumOf } from "../adapters/usage-sum.js";
 import { errorOf, isSameSet, isSameText, leading, objectsOf } from "./dialect.js";
-import type { AnswerMaker, Asked, Dialect, Fields, OwnCall, RoundEnd, Visible } from "./dialect.js";
+import type { AnswerMaker, Asked, Dialect, Fields, HeldEvent, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { dataOf, rewritten } from "./event-stream.js";
 import type { StreamEvent } from "./event-stream.js";
 
@@ -124,13 +124,15 @@ class ResponsesAnswer implements AnswerMaker {
   /** Where those stand. */
   readonly #done = new Set<number>();
   /** Ends of reasoning, told once something of the client's follows: by itself the provider does not take it back. */
-  #held: { readonly event: StreamEvent; readonly data: Fields; readonly place: Fields }[] = [];
+  #held: (HeldEvent & { readonly place: Fields })[] = [];
   #isStream = false;
   #round = 0;
   #isChanged = false;
   #shown: Fields[] = [];
-  #end: { readonly event: StreamEvent; readonly data: Fields } | undefined;
+  /** The end of the present round with what it says of the answer. Those of the last round are told. */
+  #end: HeldEvent | undefined;
   #response: Fields = {};
+  #last: { readonly end: HeldEvent | undefined; readonly response: Fields } = { end: undefined, response: {} };
   #sum: Fields | undefined;
 
   constructor(own: ReadonlySet<string>) {
@@ -222,6 +224,8 @@ class ResponsesAnswer implements AnswerMaker {
     const usage = this.#response["usage"] as Fields | undefined;
     this.#sum = this.#sum ? sumOf(this.#sum, usage) : (usage ?? undefined);
     [this.#items, this.#places] = [[], new Map()];
+    this.#last = { end: this.#end, response: this.#response };
+    [this.#end, this.#response] = [undefined, {}];
     this.#done.clear();
     this.#round += 1;
     return { own: own.map(callOf), isOpen, said, usage: usage ?? undefined };
@@ -233,14 +237,14 @@ class ResponsesAnswer implements AnswerMaker {
 
   close(): string {
     const held = this.#release();
-    if (!this.#end) return held;
-    const { event, data } = this.#end;
+    if (!this.#last.end) return held;
+    const { event, data } = this.#last.end;
     if (!this.#isChanged && this.#round === 1) return held + this.#tell(event, data);
     return held + this.#tell(event, data, { ...data, response: this.merged() });
   }
 
   merged(): Fields {
-    return { ...this.#response, output: this.#shown, ...(this.#sum && { usage: this.#sum }) };
+    return { ...this.#last.response, output: this.#shown, ...(this.#sum && { usage: this.#sum }) };
   }
 }
 
