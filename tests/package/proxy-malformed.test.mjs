@@ -332,6 +332,28 @@ test("Proxy, chat: thoughts and content in blocks go into the next round as they
   }
 });
 
+test("Proxy, messages: what a provider compacted stays in the next round as it said it", async () => {
+  for (const compacted of [
+    { content: "All was read.", encrypted_content: "ENC" },
+    { content: null, encrypted_content: null },
+  ]) {
+    const events = eventsOf(PATHS.messages, { calls: [{ id: "look", name: "drilldown", input: LOOK }] }, "id", "m").map((event) =>
+      JSON.parse(/data: (.*)/.exec(event)[1]),
+    );
+    events.splice(
+      -2,
+      0,
+      { type: "content_block_start", index: 1, content_block: { type: "compaction", content: null } },
+      { type: "content_block_delta", index: 1, delta: { type: "compaction_delta", ...compacted } },
+      { type: "content_block_stop", index: 1 },
+    );
+    const { post, sent, handler } = before("messages", [events, { content: [{ type: "text", text: "Done." }], stop_reason: "end_turn" }]);
+    await post();
+    assert.deepEqual(sent[1].messages.at(-2).content[1], { type: "compaction", ...compacted });
+    handler.free();
+  }
+});
+
 test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are not counted twice", async () => {
   const usage = { prompt_tokens: 3_240, completion_tokens: 5, cache_read_input_tokens: 2_916, cache_creation_input_tokens: 259 };
   const {

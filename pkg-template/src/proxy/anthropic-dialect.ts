@@ -160,7 +160,11 @@ class AnthropicAnswer implements AnswerMaker {
     if (type === "input_json_delta") this.#inputs.set(index, `${this.#inputs.get(index) ?? ""}${String(json ?? "")}`);
     else if (type === "citations_delta")
       this.#blocks.set(index, { ...block, citations: [...objectsOf(block["citations"]), citation] });
-    else if (field !== undefined)
+    else if (type === "compaction_delta") {
+      // It says all at once; nothing where the provider could not compact.
+      const { type: _, ...compacted } = delta;
+      this.#blocks.set(index, { ...block, ...compacted });
+    } else if (field !== undefined)
       this.#blocks.set(index, { ...block, [field]: `${String(block[field] ?? "")}${String(delta[field] ?? "")}` });
   }
 
