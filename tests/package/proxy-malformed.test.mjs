@@ -366,6 +366,13 @@ test("Proxy, chat: tokens of the cache that are counted in the prompt, too, are 
   handler.free();
 });
 
+test("Proxy, chat: a stream that is told on has no length", async () => {
+  const headers = (text) => ({ "content-length": String(text.length) });
+  const { post, handler } = before("chat", [looking({ tool_calls: [own()] }), DONE], { headers });
+  assert.equal((await post()).response.headers.get("content-length"), null);
+  handler.free();
+});
+
 test("Proxy: calls of an answer that broke off are not answered, and it does not look whole", async () => {
   const torn = { index: 0, id: "torn", type: "function", function: { name: "drilldown", arguments: '{"handle":"artif' } };
   for (const end of [[], [{ ...chunk({}, "error"), error: { code: 502, message: "gone" } }]]) {

@@ -70,7 +70,9 @@ export class Exchange {
     if (!first.ok) return new Response(this.#stream(chunksOf(body)), init);
     if (outgoing.isWhole)
       return new Response(this.#stream(isStream(first) ? this.#observed(body) : this.#copied(body)), init);
-    return isStream(first) ? new Response(this.#stream(this.#told(body)), init) : this.#whole(first, init);
+    if (!isStream(first)) return this.#whole(first, init);
+    headers.delete("content-length");
+    return new Response(this.#stream(this.#told(body)), init);
   }
 
   #over(): void {
