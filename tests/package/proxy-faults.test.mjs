@@ -108,6 +108,11 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
     ["unread", PATHS.chat, `[1`],
     ["unread", PATHS.messages, new Uint8Array([0x7b, 0xff, 0x7d])],
     ["held", PATHS.responses, JSON.stringify({ model: "gpt-5", input: "hi", previous_response_id: "resp_1" })],
+    ...[{ type: "item_reference", id: "fc_1" }, { id: "fc_1" }].map((reference) => [
+      "held",
+      PATHS.responses,
+      JSON.stringify({ model: "gpt-5", input: [{ role: "user", content: "hi" }, reference, { type: "function_call_output", call_id: "c", output: "x" }] }),
+    ]),
     [
       "tool_name_taken",
       PATHS.chat,

@@ -402,3 +402,19 @@ test("Proxy: calls of an answer that broke off are not answered, and it does not
     }
   }
 });
+
+test("Proxy, responses: reasoning that nobody has kept is not sent back", async () => {
+  const look = { type: "function_call", id: "fc_1", call_id: "look", name: "drilldown", arguments: JSON.stringify(LOOK), status: "completed" };
+  const kept = { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "ENC" };
+  for (const store of [false, true, undefined]) {
+    const output = [{ type: "reasoning", id: "rs_1", summary: [] }, kept, look];
+    const { post, sent, handler } = before("responses", [
+      { status: "completed", output },
+      { status: "completed", output: [] },
+    ]);
+    await post({ ...BODIES.responses, store });
+    const thoughts = sent[1].input.filter(({ type, id }) => type === "reasoning" && id.startsWith("rs_")).map(({ id }) => id);
+    assert.deepEqual(thoughts, store === false ? ["rs_2"] : ["rs_1", "rs_2"]);
+    handler.free();
+  }
+});

@@ -103,7 +103,8 @@ export interface Dialect {
   offer(tool: DescribedTool): object;
   /** Puts tools that are added behind the client's, in `tools` or where the client has its own. Default: behind `tools`. */
   place?(messages: readonly object[], tools: readonly Fields[], own: readonly object[]): PlacedTools;
-  answer(own: ReadonlySet<string>): AnswerMaker;
+  /** Begins the answer to a request. `own` are the names of added tools. */
+  answer(own: ReadonlySet<string>, body: Fields): AnswerMaker;
   /** Writes results as they stand in the next request. */
   results(answered: readonly AnsweredCall[]): readonly object[];
   /** Puts an answer back; undefined where the client's history has another there. */

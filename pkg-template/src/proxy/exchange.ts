@@ -54,7 +54,7 @@ export class Exchange {
 
   constructor(context: ExchangeContext) {
     this.#context = context;
-    this.#maker = context.conversation.dialect.answer(OWN_TOOLS);
+    this.#maker = context.conversation.dialect.answer(OWN_TOOLS, context.request.body);
     this.#said = context.conversation.pending;
   }
 

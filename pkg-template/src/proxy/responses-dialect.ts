@@ -29,7 +29,7 @@ export const RESPONSES: Dialect = {
       tools: [],
     };
   },
-  answer: (own) => new ResponsesAnswer(own),
+  answer: (own, body) => new ResponsesAnswer(own, body),
   results: (answered) => answered.map(({ id, output }) => ({ type: "function_call_output", call_id: id, output })),
   putBack(messages, at, { said, beside, ids, text }) {
     const answer: Fields[] = [];
@@ -71,12 +71,18 @@ function read(body: Fields): Asked | string {
     return "held";
   const messages = typeof input === "string" ? [{ role: "user", content: input }] : (input as readonly object[]);
   if (!Array.isArray(messages)) return "unread";
+  if (objectsOf(messages).some(isReference)) return "held";
   return {
     messages,
     query: lastQuery(messages),
     leading: leading(messages, isOfNobody),
     ...(typeof instructions === "string" && { before: instructions }),
   };
+}
+
+/** Whether an item is only named, and what it says is held by the provider. */
+function isReference({ type, id, ...rest }: Fields): boolean {
+  return type === "item_reference" || (type == null && typeof id === "string" && Object.keys(rest).length === 0);
 }
 
 /** Whether an item is no part of the dialogue: neither a message, nor what a model thought or called, nor a result. */
@@ -93,6 +99,11 @@ function callsOf(items: readonly Fields[]): readonly string[] {
   return items.flatMap(({ type, call_id: id }) =>
     typeof id === "string" && String(type).endsWith("_call") ? [id] : [],
   );
+}
+
+/** Whether an item is reasoning that only a provider which has kept it can take back. */
+function isUnstored({ type, encrypted_content: encrypted }: Fields): boolean {
+  return type === "reasoning" && typeof encrypted !== "string";
 }
 
 function textsOf(items: readonly Fields[]): string {
@@ -115,6 +126,8 @@ const BEGIN = ["response.created", "response.in_progress", "response.queued"];
 
 class ResponsesAnswer implements AnswerMaker {
   readonly #own: ReadonlySet<string>;
+  /** Whether the provider keeps what it says. */
+  readonly #isStored: boolean;
   /** Where an item of the present round stands for the client; hidden ones do not. */
   #places = new Map<number, number>();
   #count = 0;
@@ -135,8 +148,9 @@ class ResponsesAnswer implements AnswerMaker {
   #last: { readonly end: HeldEvent | undefined; readonly response: Fields } = { end: undefined, response: {} };
   #sum: Fields | undefined;
 
-  constructor(own: ReadonlySet<string>) {
+  constructor(own: ReadonlySet<string>, { store }: Fields) {
     this.#own = own;
+    this.#isStored = store !== false;
   }
 
   get visible(): Visible {
@@ -216,7 +230,7 @@ class ResponsesAnswer implements AnswerMaker {
     const hasCalls = callsOf(shown).length > 0;
     const isOpen = own.length > 0 && !hasCalls;
     if (shown.length < items.length) this.#isChanged = true;
-    const said = isWhole ? items : shown;
+    const said = (isWhole ? items : shown).filter((item) => this.#isStored || !isUnstored(item));
     // Reasoning that led to nothing but what is answered here is put back with it.
     const isBare = isOpen && shown.every(({ type }) => type === "reasoning");
     if (isBare) this.#held = [];
