@@ -207,6 +207,12 @@ test("Proxy: calls of a Codex that is logged in with ChatGPT go where its plan p
   handler.free();
 });
 
+/** What a provider did not answer has saved nothing. */
+function savesNothing(handler) {
+  const { cost, cost_without } = handler.stats().costs;
+  assert.ok(cost > 0 && Math.abs(cost_without - cost) < 0.01, `${cost} of ${cost_without}`);
+}
+
 test("Proxy: what the provider refuses of what was changed is tried once as it came, and never changed again", async () => {
   for (const api of Object.keys(PATHS)) {
     const refusal = { type: "error", error: { type: "invalid_request_error", message: "unknown tool" } };
@@ -223,6 +229,7 @@ test("Proxy: what the provider refuses of what was changed is tried once as it c
       assert.equal(sent.length, count);
       assert.equal(sent.at(-1).text, text);
     }
+    savesNothing(handler);
     handler.free();
     // What is refused as it came is the client's to hear of.
     const both = before(() => Response.json(refusal, { status: 400 }));
@@ -233,6 +240,18 @@ test("Proxy: what the provider refuses of what was changed is tried once as it c
     const late = await busy.post(PATHS[api], text);
     assert.deepEqual([late.status, late.headers.get("retry-after"), busy.sent.length], [429, "7", 1]);
     await late.text();
+    savesNothing(busy.handler);
+    // Nor has a later round that failed, beside one that did not.
+    const saved = [];
+    for (const end of [{ text: "fine" }, Response.json(refusal, { status: 429 })]) {
+      const looking = before(() => (looking.sent.length > 1 ? end : { calls: [{ id: "look", name: "drilldown", input: { handle: "none" } }] }));
+      await (await looking.post(PATHS[api], { ...longBody(api), stream: true })).text();
+      assert.equal(looking.sent.length, 2);
+      const { cost, cost_without } = looking.handler.stats().costs;
+      saved.push(cost_without - cost);
+      looking.handler.free();
+    }
+    assert.ok(saved[1] > 0 && saved[1] < saved[0], `${saved}`);
     [both, busy].forEach(({ handler: one }) => one.free());
   }
 });

@@ -77,6 +77,8 @@ export interface Outgoing {
   readonly isWhole: boolean;
   readonly tokens: number;
   readonly tokens_without: number;
+  /** `cost_without` less `cost` of the call in the account of the log: 0 where that was corrected already. */
+  readonly saved: number;
   /** Why the prompt was made anew, where it was. */
   readonly cut?: string;
 }
@@ -143,8 +145,8 @@ export class Conversation {
   readonly #own: number;
   #beside: Beside | undefined;
   /**
-   * Sum of `cost_without` less `cost` over the calls that were sent as they came. These saved nothing, so it is taken off
-   * `cost_without`.
+   * Sum of `cost_without` less `cost` over the calls that were sent as they came, and those that failed. These saved nothing, so
+   * it is taken off `cost_without`.
    */
   #same = 0;
 
@@ -290,10 +292,11 @@ export class Conversation {
     const isWhole = said.length === 0 && !this.#isCut && !isWanted && tokens_without <= this.#room(body);
     this.#gap = isWhole ? Math.max(0, tokens_without - tokens) : 0;
     this.#isCut ||= !isWhole;
-    if (isWhole && built.step) this.#same += built.step.cost_without - built.step.cost;
+    const saved = built.step ? built.step.cost_without - built.step.cost : 0;
     if (isWhole) {
+      this.#same += saved;
       const sent = tokens_without - this.#own;
-      return { text, isWhole, tokens: sent, tokens_without: sent };
+      return { text, isWhole, tokens: sent, tokens_without: sent, saved: 0 };
     }
     const changed = this.#written(request, putBack([...leading, ...built.messages]), built.system, tools);
     return {
@@ -301,6 +304,7 @@ export class Conversation {
       isWhole,
       tokens,
       tokens_without: Math.max(tokens, tokens_without - this.#own),
+      saved,
       ...(cut !== undefined && { cut }),
     };
   }
@@ -456,6 +460,11 @@ export class Conversation {
     if (this.prints !== request.prints) return;
     this.#pending = undefined;
     this.#kept = [...this.#kept, { ...visible, at: request.prints.length, said, beside }];
+  }
+
+  /** Takes note that the provider did not answer what was sent, which saved nothing then. */
+  failed({ saved }: Pick<Outgoing, "saved">): void {
+    this.#same += saved;
   }
 
   /** Takes the provider's count of a round. */

@@ -235,20 +235,22 @@ export class Exchange {
     conversation.remember(request, this.#said);
     this.#rounds += 1;
     stats.inner_rounds += 1;
-    const body = this.#following(request);
+    const following = this.#following(request);
     await save();
-    return send(body);
+    const response = await send(following.text);
+    if (!response.ok) conversation.failed(following);
+    return response;
   }
 
-  /** The body of the next round: the request as it came where what was read does not fit. */
-  #following(request: Asked): string {
+  /** What is sent in the next round: the request as it came where what was read does not fit. */
+  #following(request: Asked): Pick<Outgoing, "text" | "saved"> {
     const { conversation } = this.#context;
     try {
-      return conversation.send(request, this.#said).text;
+      return conversation.send(request, this.#said);
     } catch (error) {
       this.#context.failed(error);
       this.#said = [];
-      return request.text;
+      return { text: request.text, saved: 0 };
     }
   }
 }

@@ -335,6 +335,7 @@ class Handling {
     passage.gone.signal.addEventListener("abort", ended, { once: true });
     calls.begin({ sent, tokens, tokens_without, ...(cut !== undefined && !isWhole && { cut }) });
     const response = await this.#sent(passage, isWhole ? bytes : outgoing.text);
+    if (!response.ok) conversation.failed(outgoing);
     if (!isWhole && REFUSALS.includes(response.status)) {
       await response.body?.cancel();
       calls.end();
