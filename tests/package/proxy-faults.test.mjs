@@ -155,15 +155,19 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
 
 test("Proxy: other paths pass as they are, with their query and method", async () => {
   const { handler, sent } = before(() => ({}));
-  for (const [method, path, host] of [
+  for (const [method, path, host, headers] of [
     ["GET", "/v1/models?limit=3", "api.openai.com"],
+    ["GET", "/v1/models?limit=3", "api.anthropic.com", { "x-api-key": "sk-ant-1" }],
+    ["GET", "/v1/models", "api.openai.com", { authorization: "Bearer k", "x-api-key": "of a gateway" }],
+    ["GET", "/v1/files", "api.anthropic.com", { "x-api-key": "sk-ant-1", "anthropic-beta": "files-api-2025-04-14" }],
+    ["GET", "/api/organizations/o", "api.anthropic.com", { authorization: "Bearer sk-ant-oat-1", "anthropic-beta": "oauth-2025-04-20" }],
     ["POST", "/v1/embeddings", "api.openai.com"],
     ["DELETE", "/v1/files/file-1", "api.openai.com"],
     ["POST", "/v1/messages/batches", "api.anthropic.com"],
     ["POST", "/v1beta/models/gemini-3:streamGenerateContent", "generativelanguage.googleapis.com"],
     ["POST", "/v1beta/models/gemini-3:countTokens", "generativelanguage.googleapis.com"],
   ]) {
-    const response = await handler(new Request(`${BASE}${path}`, { method, ...(method === "POST" && { body: `{"a":1.0}` }) }));
+    const response = await handler(new Request(`${BASE}${path}`, { method, headers, ...(method === "POST" && { body: `{"a":1.0}` }) }));
     assert.equal(statusOf(response), "passed");
     await response.text();
     const { method: asked, path: at, search, host: to, text } = sent.at(-1);

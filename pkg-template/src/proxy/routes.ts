@@ -95,5 +95,11 @@ function upstreamOf(path: string, headers: Headers): ProxyUpstream {
   if (OF_CODE_ASSIST.test(path)) return "code_assist";
   if (OF_GEMINI.test(path) || headers.has("x-goog-api-key")) return "gemini";
   if (OF_ANTHROPIC.test(path) || headers.has("anthropic-version")) return "anthropic";
+  if (APIS[path] === undefined && isOfAnthropic(headers)) return "anthropic";
   return headers.has(CHATGPT_HEADER) ? "chatgpt" : "openai";
+}
+
+/** Whether a client of Anthropic sends such headers. One of OpenAI has an `authorization` beside the key of a gateway. */
+function isOfAnthropic(headers: Headers): boolean {
+  return headers.has("anthropic-beta") || (headers.has("x-api-key") && !headers.has("authorization"));
 }
