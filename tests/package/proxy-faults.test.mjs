@@ -144,11 +144,17 @@ test("Proxy: what cannot be changed passes byte for byte, and the answer says wh
     [raw, passing.handler].forEach((one) => one.free());
   }
   // Bytes that no rewriting would keep are kept in what is not the conversation, too.
-  const text = JSON.stringify(longBody("chat")).replace(/^\{/, `{"big":12345678901234567890, "x":1.0,\n "seed" : 7e0 ,`);
+  const schema = `{"type":"integer","minimum":-9223372036854775808,"maximum":9223372036854775807,"title":"\\\\ud8001234567890123456"}`;
+  const tools = `[{"type":"function","function":{"name":"read_part","parameters":{"type":"object","properties":{"part":${schema}}}}}]`;
+  const text = JSON.stringify(longBody("chat")).replace(/^\{/, `{"big":12345678901234567890, "x":1.0,\n "seed" : 7e0 ,"tools":${tools},`);
   const response = await post(PATHS.chat, text);
   assert.match(statusOf(response), /^shortened/);
-  assert.ok(sent.at(-1).text.startsWith(`{"big":12345678901234567890, "x":1.0,\n "seed" : 7e0 ,"model":"gpt-5","messages":[`));
-  assert.ok(sent.at(-1).text.length < text.length / 2);
+  const written = sent.at(-1).text;
+  assert.ok(
+    written.startsWith(`{"big":12345678901234567890, "x":1.0,\n "seed" : 7e0 ,"tools":${tools.slice(0, -1)},{"type":"function","function":{"name":"drilldown"`),
+  );
+  assert.ok(written.includes(`}],"model":"gpt-5","messages":[`));
+  assert.ok(written.length < text.length / 2);
   await response.text();
   handler.free();
 });

@@ -418,3 +418,35 @@ test("Proxy, responses: reasoning that nobody has kept is not sent back", async 
     handler.free();
   }
 });
+
+test("Proxy: numbers that JavaScript would round reach the client as the model wrote them", async () => {
+  const args = '{"user":1234567890123456789,"least":[-9223372036854775808],"text":"1234567890123456789"}';
+  const exact = (json) => json.replace('"ARGS"', args);
+  const part = (name, given) => ({ functionCall: { name, args: given } });
+  const gemini = (...parts) => exact(JSON.stringify({ candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] }));
+  const block = (id, name, input) => ({ type: "tool_use", id, name, input });
+  const message = (...content) => exact(JSON.stringify({ content, stop_reason: "tool_use" }));
+  for (const [api, path, own, theirs, written] of [
+    ["contents", PATHS.contents, part("drilldown", LOOK), part("read", "ARGS"), gemini],
+    ["contents", "/v1beta/models/m:generateContent", part("drilldown", LOOK), part("read", "ARGS"), gemini],
+    ["messages", PATHS.messages, block("look", "drilldown", LOOK), block("c9", "read", "ARGS"), message],
+  ]) {
+    const body = (json) => (path === PATHS.contents ? [json] : { text: json });
+    for (const rounds of [[written(own, theirs)], [written(own), written(theirs)]]) {
+      const { post, sent, handler } = before(api, rounds.map(body));
+      const { text } = await post(BODIES[api], path);
+      assert.equal(sent.length, rounds.length);
+      assert.ok(text.includes(args) && !text.includes("drilldown"), text);
+      // What was read is put back, too, where the client's own history has rounded the numbers.
+      const list = api === "contents" ? "contents" : "messages";
+      const answer = api === "contents" ? { role: "model", parts: [theirs] } : { role: "assistant", content: [theirs] };
+      const result =
+        api === "contents"
+          ? { role: "user", parts: [{ functionResponse: { name: "read", response: { output: "fine" } } }] }
+          : { role: "user", content: [{ type: "tool_result", tool_use_id: "c9", content: "fine" }] };
+      await post(JSON.parse(exact(JSON.stringify({ ...BODIES[api], [list]: [...BODIES[api][list], answer, result] }))), path);
+      assert.match(JSON.stringify(sent.at(-1)[list].slice(-4)), /"name":"drilldown".*fine/);
+      handler.free();
+    }
+  }
+});

@@ -63,12 +63,20 @@ function endOfString(json: string, start: number): number {
   }
 }
 
+/** Writes data that {@link parseKeeping} read. @internal */
+export function stringifyKept(value: unknown): string {
+  return numbersIn(JSON.stringify(value));
+}
+
+function numbersIn(json: string): string {
+  return json.replace(WRITTEN, "$1$2");
+}
+
 /** Writes those texts in JSON text as numbers again, and each half of a surrogate pair as U+FFFD. @internal */
 export function withNumbers(json: string): string {
   if (!HALF_ESCAPE.test(json)) return json;
-  const numbers = json.replace(WRITTEN, "$1$2");
   // An escaped backslash begins no escape.
-  return numbers.replace(
+  return numbersIn(json).replace(
     /\\\\|\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}/g,
     (found) => (found.length === 6 ? "\\ufffd" : found),
   );

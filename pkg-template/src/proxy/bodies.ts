@@ -43,13 +43,14 @@ export async function* chunksOf(body: ReadableStream<Uint8Array> | null): AsyncG
   }
 }
 
-/** The JSON object that bytes say; undefined where they say none. */
+/** The JSON object that bytes say; undefined where they say none. `parse` reads the text. */
 export function objectOf(
   bytes: Uint8Array,
+  parse: (text: string) => unknown = JSON.parse,
 ): { readonly text: string; readonly body: Readonly<Record<string, unknown>> } | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    const body: unknown = JSON.parse(text);
+    const body = parse(text);
     return typeof body === "object" && body !== null && !Array.isArray(body)
       ? { text, body: body as Readonly<Record<string, unknown>> }
       : undefined;

@@ -7,6 +7,7 @@ import { ChatMarks } from "../adapters/chat-marks.js";
 import { CHAT_MARKS, takeMarks } from "../adapters/moving-marks.js";
 import type { BareMessages } from "../adapters/moving-marks.js";
 import { TextHash } from "../adapters/text-hash.js";
+import { parseKeeping, stringifyKept } from "../boundary/exact-numbers.js";
 import { promptedTools } from "./deferred-tools.js";
 import type { AnsweredCall, Asked, Dialect, Fields, KeptAnswer, OwnCall, RoundEnd, Visible } from "./dialect.js";
 import { declaredBy, objectsOf } from "./dialect.js";
@@ -298,7 +299,7 @@ export class Conversation {
       const sent = tokens_without - this.#own;
       return { text, isWhole, tokens: sent, tokens_without: sent, saved: 0 };
     }
-    const changed = this.#written(request, putBack([...leading, ...built.messages]), built.system, tools);
+    const changed = this.#written(request, putBack([...leading, ...built.messages]), built.system);
     return {
       text: changed,
       isWhole,
@@ -383,12 +384,9 @@ export class Conversation {
     return { ...this.#marks.take(messages, system), putBack: (sent) => sent };
   }
 
-  #written(
-    { members: came, body, asked: { billing } }: Request,
-    messages: readonly object[],
-    system: unknown,
-    tools: readonly Fields[],
-  ): string {
+  #written({ members: came, body, asked: { billing } }: Request, messages: readonly object[], system: unknown): string {
+    // What schemas say of 64 bits, JavaScript would round.
+    const tools = objectsOf(parseKeeping(came.text("tools") ?? "[]"));
     const own = OFFERS.map((tool) => this.dialect.offer(tool)) as Fields[];
     const placed = this.dialect.place?.(messages, tools, own) ?? { messages, tools: [...tools, ...own] };
     const offered = { ...placed, system, tools: placed.tools as readonly Fields[] };
@@ -396,7 +394,7 @@ export class Conversation {
     const sent = billing ? { ...marked, system: [...billing, ...objectsOf(marked.system)] } : marked;
     this.#sent = sent;
     const members = new Map<string, string>([[this.dialect.field, JSON.stringify(sent.messages)]]);
-    if (sent.tools.length > 0) members.set("tools", JSON.stringify(sent.tools));
+    if (sent.tools.length > 0) members.set("tools", stringifyKept(sent.tools));
     if (sent.system !== undefined) members.set("system", JSON.stringify(sent.system));
     const changed = came.with(members);
     if (changed === undefined) throw new Unchangeable("unread");
@@ -426,7 +424,7 @@ export class Conversation {
     const { messages, system, tools } = this.#sent;
     const members = new Map([
       [this.dialect.field, JSON.stringify([...messages, ...asked.messages.slice(length)])],
-      ["tools", JSON.stringify(tools)],
+      ["tools", stringifyKept(tools)],
     ]);
     if (system !== undefined) members.set("system", JSON.stringify(system));
     return came.with(members);

@@ -1,4 +1,5 @@
 // Server-sent events as they come in: each with the text that it came as, so that what is not changed passes as it is.
+import { parseKeeping, stringifyKept } from "../boundary/exact-numbers.js";
 
 /** An event. */
 export interface StreamEvent {
@@ -70,11 +71,11 @@ function eventOf(raw: string): StreamEvent {
   return { raw, name, data: data.join("\n") };
 }
 
-/** Reads the data of an event; undefined where it is no JSON object. */
+/** Reads the data of an event, with numbers that JavaScript would round as texts; undefined where it is no JSON object. */
 export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>> | undefined {
   if (data === "" || data[0] !== "{") return undefined;
   try {
-    return JSON.parse(data) as Readonly<Record<string, unknown>>;
+    return parseKeeping(data) as Readonly<Record<string, unknown>>;
   } catch {
     return undefined;
   }
@@ -82,5 +83,5 @@ export function dataOf({ data }: StreamEvent): Readonly<Record<string, unknown>>
 
 /** Writes an event as the one that it stands for was written. */
 export function rewritten({ name }: Pick<StreamEvent, "name">, data: object): string {
-  return `${name === "" ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+  return `${name === "" ? "" : `event: ${name}\n`}data: ${stringifyKept(data)}\n\n`;
 }

@@ -1,6 +1,7 @@
 // One request of a conversation: what is sent for it, in as many rounds with the model as it takes, and the one answer that the client gets.
 import type { Bytes } from "../types.js";
 import { joined, readUpTo } from "../boundary/bytes.js";
+import { parseKeeping, stringifyKept, withRounded } from "../boundary/exact-numbers.js";
 import { bodyOf, chunksOf, objectOf, streamOf } from "./bodies.js";
 import { OWN_TOOLS } from "./conversation.js";
 import type { Conversation, Outgoing, Request as Asked } from "./conversation.js";
@@ -192,7 +193,7 @@ export class Exchange {
   async #whole(first: Response, init: ResponseInit): Promise<Response> {
     for (let response = first; ; ) {
       const read = await readUpTo(response.body, MOST_ANSWER);
-      const said = read.rest ? undefined : objectOf(read.bytes);
+      const said = read.rest ? undefined : objectOf(read.bytes, parseKeeping);
       if (!response.ok || !said) {
         const of =
           response === first
@@ -212,7 +213,7 @@ export class Exchange {
       if (isUntouched) return new Response(read.bytes, init);
       const headers = new Headers(init.headers);
       headers.delete("content-length");
-      return new Response(JSON.stringify(this.#maker.merged()), { ...init, headers });
+      return new Response(stringifyKept(this.#maker.merged()), { ...init, headers });
     }
   }
 
@@ -222,16 +223,16 @@ export class Exchange {
     const { dialect } = conversation;
     this.#observe(end);
     const isLast = this.#rounds > max_rounds;
-    const answered = await conversation.answer(end.own, this.#rounds >= max_rounds);
+    const answered = await conversation.answer(withRounded(end.own), this.#rounds >= max_rounds);
     const results = dialect.results(answered);
     stats.inner_calls += answered.length;
     if (!end.isOpen || isLast) {
       const hasMore = this.#said.length > 0 || results.length > 0;
-      if (hasMore) conversation.keep(request, this.#maker.visible, [...this.#said, ...end.said], results);
+      if (hasMore) conversation.keep(request, this.#maker.visible, this.#saidWith(end), results);
       await save();
       return undefined;
     }
-    this.#said = [...this.#said, ...end.said, ...results];
+    this.#said = [...this.#saidWith(end), ...results];
     conversation.remember(request, this.#said);
     this.#rounds += 1;
     stats.inner_rounds += 1;
@@ -240,6 +241,11 @@ export class Exchange {
     const response = await send(following.text);
     if (!response.ok) conversation.failed(following);
     return response;
+  }
+
+  /** What was said so far, with numbers as the log has them: those of the model are kept for the client. */
+  #saidWith({ said }: RoundEnd): readonly object[] {
+    return [...this.#said, ...withRounded(said)];
   }
 
   /** What is sent in the next round: the request as it came where what was read does not fit. */

@@ -1,5 +1,6 @@
 // Gemini's contents, whole and in chunks.
 import { sumOf } from "../adapters/usage-sum.js";
+import { withRounded } from "../boundary/exact-numbers.js";
 import { declaringField, errorOf, isSameSet, isSameText, objectsOf } from "./dialect.js";
 import type {
   AnswerMaker,
@@ -161,7 +162,8 @@ class GeminiAnswer implements AnswerMaker {
   }
 
   get visible(): Visible {
-    return { ids: namesOf(this.#shown), text: textsOf(this.#shown) };
+    // As a client's history is read.
+    return { ids: namesOf(withRounded(this.#shown)), text: textsOf(this.#shown) };
   }
 
   event(event: StreamEvent): string {
