@@ -403,6 +403,53 @@ test("Proxy: calls of an answer that broke off are not answered, and it does not
   }
 });
 
+test("Proxy: a call that broke off in an answer that comes at once is not told either", async () => {
+  const input = JSON.stringify(LOOK);
+  for (const [api, path, answer, shown] of [
+    ["chat", PATHS.chat, { choices: [{ finish_reason: "length", message: { role: "assistant", content: "Look:", tool_calls: [own()] } }] }, "length"],
+    [
+      "messages",
+      PATHS.messages,
+      {
+        stop_reason: "max_tokens",
+        content: [
+          { type: "text", text: "Look:" },
+          { type: "tool_use", id: "look", name: "drilldown", input: {} },
+        ],
+      },
+      "max_tokens",
+    ],
+    [
+      "responses",
+      PATHS.responses,
+      {
+        status: "incomplete",
+        output: [
+          { type: "message", role: "assistant", content: [{ type: "output_text", text: "Look:" }] },
+          { type: "function_call", call_id: "look", name: "drilldown", arguments: input },
+        ],
+      },
+      "incomplete",
+    ],
+    [
+      "contents",
+      "/v1beta/models/m:generateContent",
+      {
+        candidates: [
+          { finishReason: "MAX_TOKENS", content: { role: "model", parts: [{ text: "Look:" }, { functionCall: { name: "drilldown", args: LOOK } }] } },
+        ],
+      },
+      "MAX_TOKENS",
+    ],
+  ]) {
+    const { post, sent, handler } = before(api, [answer]);
+    const { text } = await post(BODIES[api], path);
+    assert.equal(sent.length, 1);
+    assert.ok(text.includes("Look:") && text.includes(`"${shown}"`) && !text.includes("drilldown"), text);
+    handler.free();
+  }
+});
+
 test("Proxy, responses: reasoning that nobody has kept is not sent back", async () => {
   const look = { type: "function_call", id: "fc_1", call_id: "look", name: "drilldown", arguments: JSON.stringify(LOOK), status: "completed" };
   const kept = { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "ENC" };

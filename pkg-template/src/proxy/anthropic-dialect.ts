@@ -185,13 +185,15 @@ class AnthropicAnswer implements AnswerMaker {
     const said = isWhole ? blocks : shown;
     this.#hasCalls = shown.some(({ type }) => type === "tool_use");
     this.#shown.push(...shown);
-    if (shown.length < blocks.length) this.#isChanged = true;
+    const isHiding = shown.length < blocks.length;
+    this.#isChanged ||= isHiding;
     this.#sum = this.#sum ? sumOf(this.#sum, this.#usage) : this.#usage;
     const usage = this.#usage;
     this.#next();
     return {
       own,
       isOpen: own.length > 0 && !this.#hasCalls,
+      isHiding,
       said: said.length > 0 ? [{ role: "assistant", content: said }] : [],
       usage,
     };

@@ -252,7 +252,8 @@ class ChatAnswer implements AnswerMaker {
     const shown = calls.filter((call) => !this.#isOwn(call));
     const said = isWhole ? calls : shown;
     this.#hasCalls = shown.length > 0;
-    if (shown.length < calls.length) this.#isChanged = true;
+    const isHiding = shown.length < calls.length;
+    this.#isChanged ||= isHiding;
     this.#shown.push(...shown);
     if (this.#text !== "")
       this.#shownText += `${this.#shownText !== "" && !/\s$/.test(this.#shownText) ? BETWEEN_TEXTS : ""}${this.#text}`;
@@ -267,7 +268,8 @@ class ChatAnswer implements AnswerMaker {
     const isSaid = this.#text !== "" || said.length > 0;
     const usage = this.#usage;
     this.#next();
-    return { own: own.map(callOf), isOpen: own.length > 0 && !this.#hasCalls, said: isSaid ? [message] : [], usage };
+    const isOpen = own.length > 0 && !this.#hasCalls;
+    return { own: own.map(callOf), isOpen, isHiding, said: isSaid ? [message] : [], usage };
   }
 
   #next(): void {

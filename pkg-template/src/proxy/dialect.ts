@@ -40,6 +40,8 @@ export interface RoundEnd {
   readonly own: readonly OwnCall[];
   /** Whether nothing else was called, so that the model is asked again. */
   readonly isOpen: boolean;
+  /** Whether the client is not told of all of it: added tools were called, with or without an answer. */
+  readonly isHiding: boolean;
   /** What the model said, as it stands in the next request. */
   readonly said: readonly object[];
   /** As the provider tells it. */

@@ -203,7 +203,7 @@ export class Exchange {
       }
       this.#maker.whole(said.body);
       const end = this.#maker.end();
-      const isUntouched = this.#rounds === 1 && end.own.length === 0;
+      const isUntouched = this.#rounds === 1 && !end.isHiding;
       const next = await this.#next(end);
       if (next) {
         response = next;

@@ -228,7 +228,8 @@ class GeminiAnswer implements AnswerMaker {
     this.#told = this.#end;
     [this.#parts, this.#hasOwn, this.#end, this.#reason, this.#usage] = [[], false, undefined, undefined, undefined];
     this.#round += 1;
-    return { own, isOpen, said: said.length > 0 ? [{ role: "model", parts: said }] : [], usage };
+    const isHiding = shown.length < parts.length;
+    return { own, isOpen, isHiding, said: said.length > 0 ? [{ role: "model", parts: said }] : [], usage };
   }
 
   #isOwn({ functionCall: call }: Fields): boolean {

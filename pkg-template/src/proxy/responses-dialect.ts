@@ -229,7 +229,8 @@ class ResponsesAnswer implements AnswerMaker {
     const shown = items.filter((item) => !this.#isOwn(item));
     const hasCalls = callsOf(shown).length > 0;
     const isOpen = own.length > 0 && !hasCalls;
-    if (shown.length < items.length) this.#isChanged = true;
+    const isHiding = shown.length < items.length;
+    this.#isChanged ||= isHiding;
     const said = (isWhole ? items : shown).filter((item) => this.#isStored || !isUnstored(item));
     // Reasoning that led to nothing but what is answered here is put back with it.
     const isBare = isOpen && shown.every(({ type }) => type === "reasoning");
@@ -242,7 +243,7 @@ class ResponsesAnswer implements AnswerMaker {
     [this.#end, this.#response] = [undefined, {}];
     this.#done.clear();
     this.#round += 1;
-    return { own: own.map(callOf), isOpen, said, usage: usage ?? undefined };
+    return { own: own.map(callOf), isOpen, isHiding, said, usage: usage ?? undefined };
   }
 
   #isOwn({ type, name }: Fields): boolean {
