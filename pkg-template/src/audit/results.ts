@@ -7,6 +7,7 @@ import type { ChatMessage } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
 import { parsed } from "./json-fields.js";
 import type { Entry } from "./ledger.js";
+import type { Pricing } from "./pricing.js";
 import type { Use } from "./replay.js";
 import type { RepeatedResult, ResultReport } from "./types.js";
 
@@ -22,6 +23,31 @@ const LEAST_TEXT = 200;
 /** Characters of what a call says that name a result. */
 const LABEL = 80;
 
+/** Prices of a token, summed over calls. */
+interface Paid {
+  /** In prices of an input token. */
+  readonly cost: number;
+  /** In dollars, of the calls whose model has a price. */
+  readonly usd: number;
+  /** How many calls these are. */
+  readonly priced: number;
+}
+
+const NOTHING: Paid = { cost: 0, usd: 0, priced: 0 };
+
+function paid(price: number, pricing: Pricing): Paid {
+  const usd = pricing.money(price);
+  return { cost: price, usd: usd ?? 0, priced: usd === undefined ? 0 : 1 };
+}
+
+function plus(one: Paid, other: Paid): Paid {
+  return { cost: one.cost + other.cost, usd: one.usd + other.usd, priced: one.priced + other.priced };
+}
+
+function minus(one: Paid, other: Paid): Paid {
+  return { cost: one.cost - other.cost, usd: one.usd - other.usd, priced: one.priced - other.priced };
+}
+
 interface Live {
   readonly index: number;
   readonly label: { readonly tool: string; readonly arguments: string };
@@ -34,9 +60,9 @@ interface Live {
   readonly since: number;
   last_used: number;
   /** Prices of a token: in its first call, and summed over all calls until it came and until it was used last. */
-  first: number;
-  start: number;
-  used_at: number;
+  first: Paid;
+  start: Paid;
+  used_at: Paid;
   factor: number;
 }
 
@@ -50,8 +76,10 @@ export interface ResultSums {
   unused: number;
   unused_tokens: number;
   cost: number;
+  usd?: number;
   /** Their cost in calls after the one that used them last. */
   idle_cost: number;
+  idle_usd?: number;
 }
 
 interface Known {
@@ -74,7 +102,7 @@ export class Results {
     cost: 0,
     idle_cost: 0,
   };
-  readonly #finished: (result: Omit<ResultReport, "session" | "usd">) => void;
+  readonly #finished: (result: Omit<ResultReport, "session">) => void;
   #live: Live[] = [];
   /** Who brought a string first, in which line, and the newest message that has it. */
   #strings = new Map<string, { readonly result: Live | undefined; readonly line: number; last: number }>();
@@ -82,11 +110,11 @@ export class Results {
   readonly #known = new Map<string, Known>();
   readonly #texts = new Map<string, Known>();
   /** Prices of a token that was sent in every call so far. */
-  #price = 0;
+  #price = NOTHING;
   #count = 0;
   #factor = 1;
 
-  constructor(finished: (result: Omit<ResultReport, "session" | "usd">) => void) {
+  constructor(finished: (result: Omit<ResultReport, "session">) => void) {
     this.#finished = finished;
   }
 
@@ -98,12 +126,13 @@ export class Results {
     return [];
   }
 
-  /** A call was made: all that is live was sent. A token that was new cost `written`. */
-  called({ old_price, factor }: Entry, written: number): void {
-    this.#price += old_price;
+  /** A call was made: all that is live was sent. */
+  called({ old_price, factor }: Entry, pricing: Pricing): void {
+    this.#price = plus(this.#price, paid(old_price, pricing));
+    const first = paid(pricing.cache.written, pricing);
     this.#factor = factor;
     for (let at = this.#live.length - 1; at >= 0 && this.#live[at]?.since === this.#count; at -= 1) {
-      Object.assign(this.#live[at] as Live, { first: written, start: this.#price, used_at: this.#price, factor });
+      Object.assign(this.#live[at] as Live, { first, start: this.#price, used_at: this.#price, factor });
     }
     this.#count += 1;
   }
@@ -147,9 +176,9 @@ export class Results {
       strings: 0,
       since: this.#count,
       last_used: this.#count,
-      first: 0,
-      start: 0,
-      used_at: 0,
+      first: NOTHING,
+      start: NOTHING,
+      used_at: NOTHING,
       factor: 1,
     };
     live.lines = this.#remember(text, live, index);
@@ -243,8 +272,10 @@ export class Results {
     // What no call was sent cost nothing.
     if (calls === 0) return;
     const tokens = estimated * factor;
-    const cost = tokens * (first + this.#price - start);
-    const idle_cost = tokens * (this.#price - used_at);
+    const all = plus(first, minus(this.#price, start));
+    const idle = minus(this.#price, used_at);
+    const [cost, idle_cost] = [tokens * all.cost, tokens * idle.cost];
+    const usd = all.priced > 0 ? tokens * all.usd : undefined;
     const { sums } = this;
     sums.count += 1;
     sums.tokens += tokens;
@@ -252,6 +283,10 @@ export class Results {
     sums.used_lines += used.size;
     sums.cost += cost;
     sums.idle_cost += idle_cost;
+    if (usd !== undefined) {
+      sums.usd = (sums.usd ?? 0) + usd;
+      sums.idle_usd = (sums.idle_usd ?? 0) + tokens * idle.usd;
+    }
     if (used.size === 0) [sums.unused, sums.unused_tokens] = [sums.unused + 1, sums.unused_tokens + tokens];
     const idle_calls = this.#count - Math.max(since + 1, last_used);
     this.#finished({
@@ -265,6 +300,7 @@ export class Results {
       used_strings: strings,
       idle_calls,
       idle_cost,
+      ...(usd !== undefined && { usd }),
     });
   }
 }

@@ -50,7 +50,8 @@ export class Session {
   readonly #results: Results;
   readonly #sums: AuditSums = noSums();
   readonly #models: string[] = [];
-  #pricing: Pricing | undefined;
+  /** Dollars of the prompts, of the calls whose model has a price. */
+  #prompts = 0;
   #task = "";
   #isTold = false;
   #first: number | undefined;
@@ -62,10 +63,7 @@ export class Session {
     [this.#recorded, this.#shared, this.#replay] = [recorded, shared, replay];
     this.#conversation = new Conversation(recorded.session, recorded.parent);
     this.#ledger = new Ledger(shared.factors);
-    this.#results = new Results((result) => {
-      const [usd, session] = [this.#usd(result.cost), recorded.session];
-      shared.result({ session, ...result, ...(usd !== undefined && { usd }) });
-    });
+    this.#results = new Results((result) => shared.result({ session: recorded.session, ...result }));
   }
 
   /** Characters of messages in memory. */
@@ -108,10 +106,9 @@ export class Session {
     if (key !== undefined) counted.add(key);
     const call = this.#conversation.call(recorded, book, factors.of(model), isCopy);
     const entry = this.#ledger.enter(call);
-    this.#pricing = call.pricing;
     this.#shared.entered?.(call, entry);
     this.#replay.called(call);
-    this.#results.called(entry, call.pricing.cache.written);
+    this.#results.called(entry, call.pricing);
     if (isCopy) return;
     const name = model ?? "unknown";
     if (!this.#models.includes(name)) this.#models.push(name);
@@ -142,7 +139,7 @@ export class Session {
       longest_tokens: this.#longest,
     };
     // The messages are not kept until then.
-    return reportOf(told, sums, this.#pricing);
+    return reportOf(told, sums, this.#prompts);
   }
 
   /** Notes what the session is about: the first words of the user, or of what an agent put around them. */
@@ -165,6 +162,7 @@ export class Session {
     sums.cost += entry.cost;
     if (entry.usd === undefined) sums.unpriced_calls += 1;
     else sums.usd = (sums.usd ?? 0) + entry.usd;
+    this.#prompts += call.pricing.money(entry.cost) ?? 0;
     if (entry.compared) {
       const { cached, recorded_cached, uncached, recorded_uncached } = entry.compared;
       const isMissed = entry.broke?.why === "provider";
@@ -179,7 +177,7 @@ export class Session {
       });
     }
     if (!entry.broke) return;
-    const usd = this.#usd(entry.broke.cost);
+    const usd = call.pricing.money(entry.broke.cost);
     const broke = { calls: 1, tokens: entry.rewritten, cost: entry.broke.cost, ...(usd !== undefined && { usd }) };
     addBreak(sums.breaks, entry.broke.why, broke);
     const { calls: _, ...told } = broke;
@@ -195,9 +193,6 @@ export class Session {
   #endResults(): void {
     const { sums } = this.#results;
     Object.assign(this.#sums.results, sums);
-    const [usd, idle_usd] = [this.#usd(sums.cost), this.#usd(sums.idle_cost)];
-    if (usd !== undefined) this.#sums.results.usd = usd;
-    if (idle_usd !== undefined) this.#sums.results.idle_usd = idle_usd;
     const session = this.#recorded.session;
     for (const repeated of this.#results.repeated()) {
       this.#sums.results.repeats += repeated.times - 1;
@@ -205,23 +200,18 @@ export class Session {
       this.#shared.repeated({ session, ...repeated, cost: repeated.tokens });
     }
   }
-
-  #usd(cost: number): number | undefined {
-    return this.#pricing?.money(cost);
-  }
 }
 
 function reportOf(
   told: Omit<SessionReport, keyof AuditSums>,
   sums: AuditSums,
-  pricing: Pricing | undefined,
+  prompts: number,
 ): (outcomes: readonly Outcome[]) => SessionReport {
   return (outcomes) => {
-    const money = (cost: number): number => pricing?.money(cost) ?? 0;
-    const answers = sums.usd === undefined ? undefined : sums.usd - money(sums.cost);
     sums.strategies = outcomes.map(({ cost, without, ...outcome }) => {
       const share = without === 0 ? 1 : cost / without;
-      const usd = answers === undefined ? undefined : answers + money(sums.cost) * share;
+      // Answers cost what they cost.
+      const usd = sums.usd === undefined ? undefined : sums.usd - prompts * (1 - share);
       return { ...outcome, cost: sums.cost * share, share, ...(usd !== undefined && { usd }) };
     });
     setShares(sums);
