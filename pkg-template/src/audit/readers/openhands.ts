@@ -80,6 +80,8 @@ export const EVENT_FILE = /^event-\d+.*\.json$/;
 /** An answer of the model as far as it is known. */
 interface Answer {
   readonly id: string;
+  /** Absent of a model whose answers have no ids: events are numbered from 0 in every session. */
+  readonly key: string | undefined;
   text: string;
   readonly calls: ChatCall[];
   readonly results: ChatMessage[];
@@ -140,7 +142,7 @@ class Run {
 
   /** An action of a model that writes no calls of tools: a message, or what it does with its arguments. */
   *#acted(event: Fields, action: string, args: Fields): Generator<SessionEvent> {
-    yield* this.#answered(`event ${String(event["id"])}`, event, {});
+    yield* this.#answered(`event ${String(event["id"])}`, event, { isNumbered: true });
     if (!this.#answer) return;
     const { thought, content, ...rest } = args;
     this.#answer.text = textOf(thought) ?? (action === "message" ? (textOf(content) ?? "") : "");
@@ -191,7 +193,15 @@ class Run {
   *#answered(
     id: string,
     event: Fields,
-    { usage, model }: { readonly usage?: RecordedUsage | undefined; readonly model?: string | undefined },
+    {
+      usage,
+      model,
+      isNumbered = false,
+    }: {
+      readonly usage?: RecordedUsage | undefined;
+      readonly model?: string | undefined;
+      readonly isNumbered?: boolean;
+    },
   ): Generator<SessionEvent> {
     if (this.#answer?.id === id) return;
     yield* this.#flush();
@@ -199,6 +209,8 @@ class Run {
     const counted = countOf(told["prompt_tokens"]) === undefined ? usage : usageOf(told);
     this.#answer = {
       id,
+      // Some servers give the same ids again and again.
+      key: isNumbered ? undefined : `${id} ${String(event["timestamp"])}`,
       text: "",
       calls: [],
       results: [],
@@ -225,8 +237,8 @@ class Run {
     const answer = this.#answer;
     if (!answer) return;
     this.#answer = undefined;
-    const { id, text, calls, results, usage, sent_at, model } = answer;
-    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model, usage, key: id } };
+    const { key, text, calls, results, usage, sent_at, model } = answer;
+    yield { kind: "call", conversation: CONVERSATION, call: { at: sent_at, model, usage, key } };
     yield {
       kind: "messages",
       conversation: CONVERSATION,

@@ -1,5 +1,5 @@
 // Calls of which each has the whole conversation: which conversation a call goes on with, and what of it is new.
-import { messageHash } from "../../adapters/text-hash.js";
+import { TextHash, messageHash } from "../../adapters/text-hash.js";
 import type { ChatMessage, RecordedCall, SessionEvent } from "../events.js";
 
 /** Conversations that calls are compared with; the one that was idle longest ends. */
@@ -67,7 +67,11 @@ export class Requests {
     [open.hashes, open.known, open.tools, open.instructions] = [hashes, known, request.tools, request.instructions];
     this.#open = [...this.#open.filter((one) => one !== open), open];
     if (chat.length > 0) events.push({ kind: "messages", conversation, messages: chat });
-    events.push({ kind: "call", conversation, call: request.call });
+    const { key } = request.call;
+    // Some servers give the same ids again and again: a copy has the same messages, too.
+    const call =
+      key === undefined ? request.call : { ...request.call, key: `${key} ${new TextHash().add(hashes.join(" "))}` };
+    events.push({ kind: "call", conversation, call });
     return events;
   }
 
