@@ -16,7 +16,7 @@ export function chatUsage(usage: Fields): RecordedUsage | undefined {
     countOf(usage["prompt_cache_hit_tokens"]) ??
     countOf(usage["cache_read_input_tokens"]) ??
     countOf(usage["cachedContentTokenCount"]);
-  const written = countOf(usage["cache_creation_input_tokens"]);
+  const written = countOf(at(details, "cache_write_tokens")) ?? countOf(usage["cache_creation_input_tokens"]);
   const output = countOf(usage["completion_tokens"]) ?? countOf(usage["output_tokens"]) ?? geminiOutput(usage);
   return { input, cached, written, output };
 }
