@@ -28,6 +28,9 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
         listOf(span["attributes"]).map((one) => [String(at(one, "key")), valueOf(fieldsOf(one)["value"])]),
       );
       if (!CALLS.includes(String(attributes.get("gen_ai.operation.name")))) continue;
+      const usage = usageOf(attributes);
+      // A call that was refused cost nothing.
+      if (attributes.has("error.type") && usage === undefined) continue;
       const messages = listOf(parsed(attributes.get("gen_ai.input.messages")));
       if (messages.length === 0) {
         bare += 1;
@@ -42,7 +45,7 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
         call: {
           at: timeOf(span["startTimeUnixNano"]),
           model: textOf(attributes.get("gen_ai.request.model")) ?? textOf(attributes.get("gen_ai.response.model")),
-          usage: usageOf(attributes),
+          usage,
           key: textOf(attributes.get("gen_ai.response.id")) ?? textOf(span["spanId"]),
         },
         convert: (parts) => parts.flatMap((message) => chatOf(fieldsOf(message))),

@@ -2,9 +2,9 @@
 // of the answer.
 import { findMessages } from "../../messages/messages.js";
 import { conversionProblem, toChat } from "../chat.js";
-import type { Reader, SessionEvent, Source } from "../events.js";
+import type { Reader, RecordedUsage, SessionEvent, Source } from "../events.js";
 import { fieldsOf } from "../../boundary/fields.js";
-import { at, listOf, parsed, textOf, timeOf } from "../json-fields.js";
+import { at, countOf, listOf, parsed, textOf, timeOf } from "../json-fields.js";
 import type { Fields } from "../../boundary/fields.js";
 import { chatUsage } from "./provider-usage.js";
 import { Requests } from "./requests.js";
@@ -28,7 +28,7 @@ async function* read({ values, path }: Source): AsyncGenerator<SessionEvent> {
         continue;
       }
       const answer = answerOf(entry);
-      if (!isConversation(body, answer)) continue;
+      if (isRefused(entry, answer) || !isConversation(body, answer)) continue;
       try {
         yield* requests.take(asRequest(entry, body, answer));
       } catch (error) {
@@ -75,6 +75,21 @@ function isConversation({ model, messages, contents, input, voice }: Fields, ans
   return !isOther;
 }
 
+/** The least status of HTTP that says that a request was refused, or failed. */
+const REFUSED = 400;
+
+/** Providers bill nothing for what they refused; an answer that broke off has a count. */
+function isRefused(entry: Fields, answer: Fields): boolean {
+  const response = fieldsOf(entry["response"]);
+  const statuses = [entry["status"], entry["status_code"], response["status"], response["status_code"]];
+  if (statuses.some((status) => (countOf(status) ?? 0) >= REFUSED)) return true;
+  return (answer["error"] ?? entry["error"]) != null && usageOf(answer) === undefined;
+}
+
+function usageOf(answer: Fields): RecordedUsage | undefined {
+  return chatUsage(fieldsOf(answer["usage"] ?? answer["usageMetadata"]));
+}
+
 function asRequest(entry: Fields, body: Fields, answer: Fields): Request {
   const input =
     typeof body["input"] === "string" ? { ...body, input: [{ role: "user", content: body["input"] }] } : body;
@@ -84,7 +99,6 @@ function asRequest(entry: Fields, body: Fields, answer: Fields): Request {
     found?.list ??
     (Array.isArray(input["messages"]) ? "messages" : Array.isArray(input["input"]) ? "input" : "contents");
   const system = body["instructions"] ?? body["system"] ?? body["systemInstruction"] ?? body["system_instruction"];
-  const usage = chatUsage(fieldsOf(answer["usage"] ?? answer["usageMetadata"]));
   const time = timeOf(
     entry["timestamp"] ??
       entry["time"] ??
@@ -106,7 +120,7 @@ function asRequest(entry: Fields, body: Fields, answer: Fields): Request {
     call: {
       at: time,
       model: textOf(body["model"]) ?? textOf(answer["model"]),
-      usage,
+      usage: usageOf(answer),
       provider: textOf(answer["provider"]),
       key: textOf(answer["id"]),
     },
@@ -129,6 +143,7 @@ function streamed(events: readonly unknown[]): Fields {
   for (const event of events.map(fieldsOf)) {
     for (const part of [event, fieldsOf(event["message"]), fieldsOf(event["response"])]) {
       if (part["usage"] != null) answer["usage"] = { ...fieldsOf(answer["usage"]), ...fieldsOf(part["usage"]) };
+      if (part["error"] != null) answer["error"] = part["error"];
       if (part["usageMetadata"] != null) answer["usageMetadata"] = part["usageMetadata"];
       // Azure's first event has an empty id.
       answer["id"] ??= textOf(part["id"]);
