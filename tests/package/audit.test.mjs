@@ -294,6 +294,71 @@ test("an edit, a subagent, a copy in another file and lines of one answer", asyn
   assert.equal(sessions.find((session) => session.file === "twice/two.jsonl").calls, 1, "copies were counted where they were made");
 });
 
+test("calls of other sessions are no copies, whatever their ids are", async () => {
+  // Events are numbered from 0; the model has no ids.
+  const events = (task) => [
+    { id: 0, source: "user", action: "message", args: { content: task } },
+    ...[1, 3].flatMap((id) => [
+      { id, source: "agent", action: "run", args: { command: "ls", thought: "look" } },
+      { id: id + 1, source: "environment", observation: "run", cause: id, content: `what ${task} has` },
+    ]),
+  ];
+  for (const task of ["one", "two", "three"]) await file(JSON.stringify(events(task)), `numbered/${task}.json`);
+  const numbered = await report(["numbered", "--budgets", "none"]);
+  assert.deepEqual([numbered.total.conversations, numbered.total.calls], [3, 6]);
+  // A server that gives the same id again, in logs and in sessions.
+  const call = (content, id) => ({
+    request: { model: "gpt-5", messages: [{ role: "user", content }] },
+    response: { id, usage: { prompt_tokens: 10, completion_tokens: 2 } },
+  });
+  const log = await report([await file(lines([call("one", "r-1"), call("two", "r-1"), call("one", "r-1"), call("one", "r-2")])), "--budgets", "none"]);
+  assert.equal(log.total.calls, 3);
+  const old = written.inEveryFormat()["openhands-old.json"];
+  await file(old, "again/one.json");
+  await file(old, "again/same.json");
+  await file(old.replaceAll("2026-10-01", "2026-10-02"), "again/next-day.json");
+  const again = await report(["again", "--budgets", "none"]);
+  assert.equal(again.total.calls, 2 * (written.STEPS.length + 1));
+});
+
+test("calls that were refused cost nothing", async () => {
+  const request = { model: "gpt-5", messages: [{ role: "user", content: "Hello" }] };
+  const error = { type: "overloaded_error", message: "Overloaded" };
+  const usage = { prompt_tokens: 10, completion_tokens: 2 };
+  const refused = [
+    { request, response: { error } },
+    { request, response: [{ error }] },
+    { request, response: `event: error\ndata: ${JSON.stringify({ type: "error", error })}\n\n` },
+    { request, response: { status: "failed", error, usage: null } },
+    { request, error: "connection reset" },
+    { request, response: "Bad gateway", status: 502 },
+    { request, response: { status_code: 429, body: {} } },
+  ];
+  const paid = [
+    { request, response: { id: "r-1", error: null, usage }, status: 200 },
+    // Broken off, and counted.
+    { request, response: { id: "r-2", error, usage } },
+    { request, response: { id: "r-3" } },
+  ];
+  const { total, problems } = await report([await file(lines([...refused, ...paid])), "--budgets", "none"]);
+  assert.deepEqual([total.calls, total.counted_calls, problems], [3, 2, []]);
+  const spans = JSON.parse(written.inEveryFormat()["otel.json"]);
+  const [{ spans: list }] = spans.resourceSpans[0].scopeSpans;
+  const [asked] = list.filter(({ spanId }) => spanId === "span_0");
+  const attributes = asked.attributes.filter(({ key }) => !key.startsWith("gen_ai.usage."));
+  list.push({ ...asked, spanId: "refused", attributes: [...attributes, { key: "error.type", value: { stringValue: "429" } }] });
+  const { total: traced } = await report([await file(JSON.stringify(spans)), "--budgets", "none"]);
+  assert.equal(traced.calls, written.STEPS.length + 1);
+});
+
+test("what a router says was written to a cache has the price of a write", async () => {
+  const request = { model: "anthropic/claude-sonnet-4-5", messages: [{ role: "user", content: "Hello" }] };
+  const usage = { prompt_tokens: 1_000_000, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 200_000, cache_write_tokens: 400_000 } };
+  const { total } = await report([await file(lines([{ request, response: { id: "r", usage } }])), "--budgets", "none"]);
+  // 0.4 × 3 + 0.2 × 0.3 + 0.4 × 3.75
+  assert.equal(total.usd, 2.76);
+});
+
 test("what a result costs is its size in every call that it was sent in", async () => {
   const { log, sizes } = written.resultLog();
   const { results, total } = await report([await file(lines(log)), "--budgets", "none"]);
@@ -306,6 +371,26 @@ test("what a result costs is its size in every call that it was sent in", async 
     near(found.cost, cost(countTokens), `${marker} cost`, 0.02);
   }
   near(total.results.cost, sum(results.map(({ cost }) => cost)), "sum");
+});
+
+test("each call of a session has the price of its own model", async () => {
+  const models = (log, last) => log.map(({ request }, at) => ({ request: { ...request, model: at < log.length - 1 ? "claude-opus-4-1" : last } }));
+  const { log } = written.resultLog();
+  for (const [last, dollars] of [
+    ["claude-haiku-4-5", 1],
+    ["house-model", 0],
+  ]) {
+    const { results, total } = await report([await file(lines(models(log.slice(0, 3), last))), "--budgets", "none"]);
+    const { tokens, usd } = results.find((one) => one.arguments.includes("alpha.md"));
+    // It is written for the first model and, as that has a cache of its own, for the second.
+    const written = 1.25 * 15 + 1.25 * dollars;
+    near(usd / ((tokens * written) / 1e6), 1, last, 0.02);
+    near(total.results.usd, sum(results.map((one) => one.usd ?? 0)), "sum", 2e-4);
+  }
+  for (const last of ["claude-haiku-4-5", "house-model"]) {
+    const { total } = await report([await file(lines(models(written.longLog().log.slice(0, 12), last))), "--budgets", "6000"]);
+    for (const { name, cost, usd } of total.strategies) near(usd / total.usd, cost / total.cost, `${name}, ${last}`, 1e-3);
+  }
 });
 
 /** Tokens of a message as the engine counts them. */
@@ -445,6 +530,21 @@ test("prices of yours go before those that are known", async () => {
   const uncached = total.tokens - total.repeated_tokens;
   near(total.usd, (10 * uncached + 5 * total.repeated_tokens + 100 * total.output_tokens) / 1e6, "money", 1e-3);
   assert.deepEqual(models[0].price, { input: 10, output: 100, cached: 5, written: 10, source: "our contract", as_of: "2026-10" });
+  const router = await file('{"models":[{"match":"openrouter/*","input":7}]}', "router.json");
+  const routed = await report([
+    await file(
+      lines(["gpt-5", "openai/gpt-5", "openrouter/openai/gpt-5"].map((model) => ({ request: { model, messages: [{ role: "user", content: "Hello" }] } }))),
+    ),
+    "--budgets",
+    "none",
+    "--prices",
+    router,
+  ]);
+  assert.deepEqual(Object.fromEntries(routed.models.map(({ model, price }) => [model, price.input])), {
+    "gpt-5": 1.25,
+    "openai/gpt-5": 1.25,
+    "openrouter/openai/gpt-5": 7,
+  });
   const unpriced = await report([await file(lines(written.brokenLog("house-model").log)), "--budgets", "none"]);
   assert.equal(unpriced.total.usd, undefined);
   assert.equal(unpriced.total.unpriced_calls, unpriced.total.calls);

@@ -90,7 +90,7 @@ export class PriceBook {
     const name = model ?? "";
     const made = this.#made.get(name);
     if (made) return made;
-    const found = this.#find(nameOf(name));
+    const found = this.#find(name);
     // The name of a price model stands for a model whose price is not known.
     const cache =
       this.#caches.get(found?.cache ?? (this.#caches.has(name) ? name : pricesOf(name)) ?? "openai") ??
@@ -100,9 +100,12 @@ export class PriceBook {
     return pricing;
   }
 
-  #find(name: string): ModelPrice | undefined {
-    const matches = (match: string): boolean =>
-      match.endsWith("*") ? name.startsWith(match.slice(0, -1)) : name === match;
+  #find(model: string): ModelPrice | undefined {
+    const name = nameOf(model);
+    const matches = (match: string): boolean => {
+      const named = match.includes("/") ? model.toLowerCase() : name;
+      return match.endsWith("*") ? named.startsWith(match.slice(0, -1)) : named === match;
+    };
     return name === "" ? undefined : this.#models.find(({ match }) => match.some(matches));
   }
 
@@ -163,7 +166,7 @@ function readPrice(fields: Readonly<Record<string, unknown>>, path: string, cach
     price("written", false),
   ];
   return {
-    match: match.map((name: string) => nameOf(name)),
+    match: match.map(matchOf),
     cache,
     input,
     output,
@@ -172,6 +175,12 @@ function readPrice(fields: Readonly<Record<string, unknown>>, path: string, cach
     source: String(source),
     as_of: String(as_of),
   };
+}
+
+/** What the names of a model are compared with: `openrouter/*` stands for all models of that provider, not for all models. */
+function matchOf(name: string): string {
+  const match = nameOf(name);
+  return match === "*" ? name.toLowerCase() : match;
 }
 
 /** A name without the provider before it, and the date or the variant behind it. */
