@@ -178,6 +178,26 @@ test("contextweaver run: the agent finds the proxy by its variables, and its exi
   assert.equal(provider.sent.length, 1);
 });
 
+test("contextweaver run: an address without `/v1` is asked as the agent asks it by itself", async (t) => {
+  const provider = await listening(t, () => ({ text: "hello" }));
+  const code = `
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "hi" }] });
+    await fetch(process.env.OPENAI_BASE_URL + "/chat/completions", { method: "POST", body });
+    await fetch(process.env.OPENAI_BASE_URL + "/models?limit=9");`;
+  for (const path of ["", "/v1beta/openai/", "/v1"]) {
+    const { stderr } = await agent(code, [], { ...BARE, OPENAI_BASE_URL: provider.address + path });
+    assert.match(stderr, /^contextweaver run: 1 calls of a model/);
+    const base = path.replace(/\/$/, "");
+    assert.deepEqual(
+      provider.sent.splice(0).map(({ method, path: asked, search, text }) => [method, asked + search, text]),
+      [
+        ["POST", `${base}/chat/completions`, `{"model":"m","messages":[{"role":"user","content":"hi"}]}`],
+        ["GET", `${base}/models?limit=9`, ""],
+      ],
+    );
+  }
+});
+
 test("contextweaver run: a budget that made the session dearer, or is smaller than the instructions, is told", async (t) => {
   const provider = await listening(t, () => ({ text: "Noted." }));
   const code = `
@@ -321,6 +341,25 @@ test("contextweaver run: pi is led to the proxy by an extension, where its calls
     ["openai-codex", { baseUrl: "http://127.0.0.1:1/codex" }],
   ]);
   assert.deepEqual(await led({}), []);
+  // Nor does a variable that it does not read lead it there.
+  const web = join(folder, "web.mjs");
+  await writeFile(
+    web,
+    `const { fetch } = globalThis;
+    globalThis.fetch = (asked) => {
+      const { hostname } = new URL(asked.url ?? asked);
+      return hostname === "127.0.0.1" ? fetch(asked) : Promise.resolve(Response.json({ hostname }));
+    };`,
+  );
+  const asks = `
+    const headers = { "authorization": "Bearer sk-ant-oat-none", "anthropic-version": "2023-06-01" };
+    const body = JSON.stringify({ model: "claude-opus-5", max_tokens: 9, messages: [{ role: "user", content: "hi" }] });
+    const answer = await fetch(process.env.CONTEXTWEAVER_PROXY + "/v1/messages", { method: "POST", headers, body });
+    console.log((await answer.json()).hostname);`;
+  await writeFile(pi, `#!/bin/sh\nexec "${process.execPath}" --input-type=module -e '${asks}'`);
+  const elsewhere = { ...BARE, NODE_OPTIONS: `--import ${web}`, ANTHROPIC_BASE_URL: "https://gateway.example" };
+  const { stdout } = await run(process.execPath, [PROGRAM, "run", "--", pi], { check: false, env: elsewhere });
+  assert.equal(stdout.trim(), "api.anthropic.com");
 });
 
 test("contextweaver run: on Windows it starts the scripts that npm installs", async () => {

@@ -1,6 +1,6 @@
 // How known agents are told where the proxy is.
 import { fileURLToPath } from "node:url";
-import type { ProxyUpstream } from "../proxy.js";
+import type { ProxyOptions } from "../proxy.js";
 import { OFFICIAL } from "../proxy/routes.js";
 import { pastProxy } from "./env-proxy.js";
 import type { Env } from "./env-proxy.js";
@@ -59,18 +59,49 @@ function isLoggedIn(program: string, { sync }: Programs): boolean {
   return sync(program, ["login", "status"], { stdio: "ignore", timeout: LOGIN_MS }).status === 0;
 }
 
+/** Agents that take no address from the environment. */
+const WITHOUT_VARIABLES = ["codex", "pi"];
+
+/** What stands behind a proxy, and who sends to it. */
+export type Behind = Pick<ProxyOptions, "upstreams" | "fetch">;
+
 /**
- * The providers whose addresses an agent would take from the environment: those stand behind the proxy then. Codex takes none, and a
- * login of its user must not reach another host by a variable that it does not read.
+ * Puts the addresses that an agent would take from the environment behind the proxy. One that takes none has none there: a login must not
+ * reach another host by a variable that its agent does not read.
  */
-export function upstreamsOf(program: string, env: Env): Readonly<Partial<Record<ProxyUpstream, string>>> {
-  if (nameOf(program) === "codex") return {};
+export function behindOf(program: string, env: Env): Behind {
+  if (WITHOUT_VARIABLES.includes(nameOf(program))) return {};
   const named = Object.entries(VARIABLES).flatMap(([variable, { provider, path }]) => {
     const address = env[variable]?.replace(/\/+$/, "");
-    if (!address) return [];
-    return [[provider, path !== "" && address.endsWith(path) ? address.slice(0, -path.length) : address] as const];
+    return address ? [{ provider, address, isWhole: address.endsWith(path), path }] : [];
   });
-  return Object.fromEntries(named.reverse());
+  const upstreams = named.map(
+    ({ provider, address, isWhole, path }) =>
+      [provider, isWhole ? address.slice(0, address.length - path.length) : address] as const,
+  );
+  // The first variable of a provider decides.
+  const openai = named.find(({ provider }) => provider === "openai");
+  return {
+    upstreams: Object.fromEntries(upstreams.reverse()),
+    ...(openai?.isWhole === false && {
+      fetch: async (request) => fetch(await withoutVersion(request, openai.address)),
+    }),
+  };
+}
+
+/** A request as an agent sends it to an address without `/v1`: that of the proxy, which it was told in its place, has it. */
+async function withoutVersion(request: Request, address: string): Promise<Request> {
+  const { href } = new URL(address);
+  const base = href.replace(/\/$/, "");
+  if (!request.url.startsWith(`${base}/v1/`)) return request;
+  const { method, headers, signal, redirect, body } = request;
+  return new Request(base + request.url.slice(`${base}/v1`.length), {
+    method,
+    headers,
+    signal,
+    redirect,
+    ...(body && { body: await request.arrayBuffer() }),
+  });
 }
 
 /** The name of a program without its folder and its ending. */

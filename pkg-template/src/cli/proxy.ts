@@ -1,9 +1,10 @@
 // `contextweaver proxy`: one endpoint before the providers of models, on this machine.
 import process from "node:process";
 import { ContextWeaverError } from "../index.js";
-import type { Proxy, ProxyOptions, ProxyStats } from "../proxy.js";
+import type { Proxy, ProxyStats } from "../proxy.js";
 import { OFFICIAL } from "../proxy/routes.js";
 import { linesFor } from "./agents.js";
+import type { Behind } from "./agents.js";
 import { useEnvironmentProxy } from "./env-proxy.js";
 import { isLocal, listen, webRequest } from "./http-server.js";
 import { UsageError, share, wholeNumber } from "./options.js";
@@ -44,11 +45,11 @@ interface Listening {
   readonly token: string | false;
 }
 
-/** Starts a proxy as the command line says. `upstreams` are those that it does not name. */
+/** Starts a proxy as the command line says. `behind` is what it does not name. */
 export async function started(
   values: CommandLine["values"],
   { host, port, token }: Listening,
-  upstreams: NonNullable<ProxyOptions["upstreams"]> = {},
+  { upstreams, ...behind }: Behind = {},
 ): Promise<{ proxy: Proxy; address: string }> {
   useEnvironmentProxy();
   const { proxy: make } = (await import(PROXY)) as typeof import("../proxy.js");
@@ -64,6 +65,7 @@ export async function started(
     budget_tokens: wholeNumber(values, "budget") ?? BUDGET_TOKENS,
     token,
     single_user: token === false,
+    ...behind,
     upstreams: { ...upstreams, ...named },
     mask: values["mask"] === true,
     ...(thrift !== undefined && { thrift }),

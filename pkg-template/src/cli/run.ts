@@ -1,7 +1,7 @@
 // `contextweaver run -- <agent>`: an agent behind a proxy of its own.
 import { constants } from "node:os";
 import process from "node:process";
-import { startOf, upstreamsOf } from "./agents.js";
+import { behindOf, startOf } from "./agents.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
@@ -18,10 +18,10 @@ const NOT_STARTED = 2;
 export async function runCommand({ files, values }: CommandLine): Promise<string> {
   const [program, ...args] = files;
   if (program === undefined) throw new UsageError("say which agent: contextweaver run -- codex");
-  const upstreams = upstreamsOf(program, process.env);
-  const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, upstreams);
+  const behind = behindOf(program, process.env);
+  const { proxy, address } = await started(values, { host: "127.0.0.1", port: 0, token: false }, behind);
   const programs = await programsHere();
-  const anthropic = (values["anthropic"] as string | undefined) ?? upstreams.anthropic;
+  const anthropic = (values["anthropic"] as string | undefined) ?? behind.upstreams?.anthropic;
   const start = startOf(program, args[0], address, process.env, { programs, anthropic });
   const end = await ended(programs, program, [...start.args, ...args], { ...process.env, ...start.env });
   const said =
