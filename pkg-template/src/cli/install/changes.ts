@@ -1,5 +1,6 @@
 // Changes to files that are shown before they are made, remembered, and taken back without touching anything else.
 import {
+  chmodSync,
   existsSync,
   readFileSync,
   realpathSync,
@@ -18,7 +19,12 @@ import type { JsonEdit } from "./json-edit.js";
 /** What is to be in a file: values in its JSON, lines at its end, or all of it. */
 export type Change =
   | { readonly file: string; readonly edits: readonly JsonEdit[] }
-  | { readonly file: string; readonly lines: string; readonly unless: RegExp }
+  | {
+      readonly file: string;
+      readonly lines: string;
+      /** What of its text the lines cannot stand beside. */
+      readonly inTheWay: (text: string) => string | undefined;
+    }
   | { readonly file: string; readonly text: string };
 
 /** A change that was made. */
@@ -57,8 +63,12 @@ export function planned(change: Change): Planned | undefined {
     }
   } else if ("lines" in change) {
     if (after.includes(change.lines)) return undefined;
-    if (change.unless.test(after))
-      throw new UsageError(`${file} has such an entry already; nothing was written`, "input");
+    const key = change.inTheWay(after);
+    if (key !== undefined)
+      throw new UsageError(
+        `${file} has \`${key}\` already, beside which these lines cannot stand; nothing was written. Put in by hand what they say:\n${change.lines}`,
+        "input",
+      );
     const added = `${after === "" || after.endsWith("\n") ? "" : "\n"}${change.lines}`;
     after += added;
     pieces.push({ added });
@@ -151,6 +161,8 @@ function written(file: string, text: string): void {
     const mode = statSync(target, { throwIfNoEntry: false })?.mode;
     const next = `${target}.${process.pid}.tmp`;
     writeFileSync(next, text, { flag: "wx", ...(mode !== undefined && { mode }) });
+    // A new file has no rights that the umask takes.
+    if (mode !== undefined) chmodSync(next, mode);
     renameSync(next, target);
   } catch (error) {
     throw new UsageError(`cannot write ${file}: ${(error as { readonly code?: string }).code}`, "input");

@@ -6,6 +6,7 @@ import { FOLDER } from "../hook/folder.js";
 import { UsageError } from "../options.js";
 import type { Change } from "./changes.js";
 import { openCodePlugin } from "./opencode-plugin.js";
+import { inTheWay } from "./toml-tables.js";
 
 /** What is installed for an agent. */
 export interface Plan {
@@ -23,6 +24,8 @@ export interface PlanOptions {
 /** Seconds after which an agent goes on without its hook. */
 const TIMEOUT = 10;
 const SERVER = "contextweaver";
+/** Where Codex has the hooks that run after a tool. */
+const CODEX_HOOKS = "hooks.PostToolUse";
 /** The tools of Claude Code whose results can be large, as a regular expression. */
 const MATCHER = "Bash|Read|Grep|WebFetch|Task|Agent|mcp__.*";
 
@@ -97,7 +100,7 @@ export const PLANS: Readonly<Record<string, (options: PlanOptions) => Plan>> = {
       {
         file: `${process.env["CODEX_HOME"] ?? `${homedir()}/.codex`}/config.toml`,
         lines: codexLines(options),
-        unless: /^\s*\[mcp_servers\.contextweaver\]/m,
+        inTheWay: (text) => inTheWay(text, `mcp_servers.${SERVER}`, CODEX_HOOKS),
       },
     ],
     notes: ["Codex asks whether to trust a new hook when it starts next: see /hooks."],
@@ -169,8 +172,8 @@ function codexLines(options: PlanOptions): string {
     `command = ${JSON.stringify(process.execPath)}`,
     `args = ${JSON.stringify([program(), "mcp", ...own])}`,
     "",
-    "[[hooks.PostToolUse]]",
-    "[[hooks.PostToolUse.hooks]]",
+    `[[${CODEX_HOOKS}]]`,
+    `[[${CODEX_HOOKS}.hooks]]`,
     `type = "command"`,
     `command = ${JSON.stringify(hook)}`,
     `timeout = ${TIMEOUT}`,
