@@ -29,10 +29,12 @@ export const ContextWeaver = async ({ directory }) => ({
     config.mcp = { contextweaver: { type: "local", command: MCP, enabled: true }, ...config.mcp };
   },
   "tool.execute.after": async (input, output) => {
-    if (typeof output?.output !== "string") return;
+    // A tool of a server has a list of blocks, as the server sent it.
+    const name = typeof output?.output === "string" ? "output" : "content";
+    if (output?.[name] === undefined) return;
     try {
-      const answer = await ask({ tool_name: input.tool, tool_input: input.args, tool_response: output.output, tool_file: output.metadata?.outputPath, cwd: directory });
-      if (answer !== "") output.output = JSON.parse(answer).output;
+      const answer = await ask({ tool_name: input.tool, tool_input: input.args, tool_response: output[name], tool_file: output.metadata?.outputPath, cwd: directory });
+      if (answer !== "") output[name] = JSON.parse(answer).output;
     } catch {
       // The result stays as it is.
     }
