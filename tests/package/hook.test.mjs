@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, cp, lstat, mkdir, readFile, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
+import { pathToFileURL } from "node:url";
 import { packageDir, temporaryFolder, until } from "./harness.mjs";
 
 const PROGRAM = join(packageDir, "bin/contextweaver.js");
@@ -96,7 +97,8 @@ const AGENTS = {
   ],
   "gemini-cli": [
     ["run_shell_command", (text) => ({ llmContent: text, returnDisplay: text }), ({ decision, reason }) => (assert.equal(decision, "deny"), reason)],
-    ["read_file", (text) => ({ llmContent: [{ text }] }), ({ reason }) => reason],
+    ["read_file", (text) => ({ llmContent: [{ text }] }), ({ reason }) => (assert.match(reason, /^\(The tool succeeded; /), reason)],
+    ["other_find", (text) => ({ llmContent: text, error: { message: "exit 1" } }), ({ reason }) => (assert.match(reason, /^\(The tool failed; /), reason)],
   ],
   codex: [
     ["Bash", (text) => text, ({ decision, reason }) => (assert.equal(decision, "block"), reason)],
@@ -147,6 +149,14 @@ test("hook: what it answers itself, and what no model reads, passes", async () =
     {},
   ])
     assert.equal(await hook("claude-code", { cwd, ...event }), undefined, JSON.stringify(event).slice(0, 80));
+  // Who answers with a text would lose what stands beside it.
+  const image = { type: "image", data: "AA==", mimeType: "image/png" };
+  for (const [agent, tool_response] of [
+    ["gemini-cli", { llmContent: [{ text: LARGE }, { inlineData: { mimeType: "image/png", data: "AA==" } }] }],
+    ["codex", { content: [{ type: "text", text: LARGE }, image] }],
+    ["codex", [{ type: "text", text: LARGE }, image]],
+  ])
+    assert.equal(await hook(agent, { cwd, tool_name: "mcp__other__find", tool_response }), undefined, agent);
   assert.equal(existsSync(join(cwd, ".contextweaver")), false);
   const file = join(cwd, "whole.txt");
   await writeFile(file, `${LARGE}\n// the end that was cut off`);
@@ -158,6 +168,27 @@ test("hook: what it answers itself, and what no model reads, passes", async () =
   const { updatedToolOutput } = answer.hookSpecificOutput;
   assert.ok(updatedToolOutput.stdout.includes("// the end that was cut off"));
   assert.equal("persistedOutputPath" in updatedToolOutput, false);
+});
+
+test("hook: the plugin of OpenCode shortens a text, and the texts of a server's blocks", async () => {
+  const cwd = await project();
+  assert.equal((await program(["install", "opencode", "--yes"], { cwd })).code, 0);
+  const plugin = join(cwd, "plugin.mjs");
+  await cp(join(cwd, ".opencode/plugins/contextweaver.js"), plugin);
+  const { ContextWeaver } = await import(pathToFileURL(plugin));
+  const { "tool.execute.after": after } = await ContextWeaver({ directory: cwd });
+  const entered = async (tool, output) => (await after({ tool, args: {} }, output), output);
+  const native = await entered("bash", { title: "t", output: LARGE });
+  assert.match(native.output, HANDLE);
+  const image = { type: "image", data: "AA==", mimeType: "image/png" };
+  const blocks = [{ type: "text", text: LARGE, annotations: { priority: 1 } }, image, { type: "text", text: "// the last" }];
+  const { content, ...rest } = await entered("other_find", { content: blocks, isError: false });
+  assert.deepEqual([content.length, content[0].annotations, content[1], rest], [2, { priority: 1 }, image, { isError: false }]);
+  assert.ok(HANDLE.test(content[0].text) && content[0].text.includes("// the last") && content[0].text.length < LARGE.length / 4);
+  for (const output of [{ content: blocks.slice(1) }, { content: [image] }, { title: "t" }, { output: "short" }, { content: 7 }])
+    assert.deepEqual(await entered("other_find", structuredClone(output)), output);
+  const own = { content: [{ type: "text", text: LARGE }] };
+  assert.deepEqual(await entered("contextweaver_drilldown", structuredClone(own)), own);
 });
 
 test("hook: secrets stay as the agent would have seen them, and are masked by option", async () => {
@@ -332,11 +363,12 @@ test("install: links and rights stay, and what cannot be read is not written", a
   const cwd = await project();
   await mkdir(join(cwd, ".gemini"));
   await writeFile(join(cwd, "dotfile.json"), "{}\n");
-  await chmod(join(cwd, "dotfile.json"), 0o640);
+  // More than the umask leaves to a new file.
+  await chmod(join(cwd, "dotfile.json"), 0o662);
   await symlink("../dotfile.json", join(cwd, ".gemini/settings.json"));
   assert.equal((await program(["install", "gemini-cli", "--yes"], { cwd })).code, 0);
   assert.ok((await lstat(join(cwd, ".gemini/settings.json"))).isSymbolicLink());
-  assert.equal((await stat(join(cwd, "dotfile.json"))).mode & 0o777, 0o640);
+  assert.equal((await stat(join(cwd, "dotfile.json"))).mode & 0o777, 0o662);
   assert.match(await readFile(join(cwd, "dotfile.json"), "utf8"), /AfterTool/);
   for (const text of ["{", "[]", `{"hooks":[]}`, `{"hooks":{"AfterTool":{}}}`, `{"mcpServers":{"contextweaver":{"command":"another"}}}`]) {
     const other = await project();
@@ -346,6 +378,36 @@ test("install: links and rights stay, and what cannot be read is not written", a
     assert.deepEqual([code, await readFile(join(other, ".gemini/settings.json"), "utf8")], [2, text], stderr);
     assert.match(stderr, /nothing was written/);
   }
+});
+
+test("install: what Codex could not read with lines at its end is not written", async () => {
+  const refused = {
+    'mcp_servers = { a = { command = "b" } }': "mcp_servers",
+    "[mcp_servers.contextweaver]": "mcp_servers.contextweaver",
+    '[ mcp_servers . "contextweaver" ]': "mcp_servers.contextweaver",
+    '[mcp_servers]\n"contextweaver" = { command = "b" }': "mcp_servers.contextweaver",
+    '[mcp_servers]\n[mcp_servers.a]\nx = 1\n[mcp_servers.contextweaver.env]\nA = "b"': "mcp_servers.contextweaver.env",
+    'mcp_servers.contextweaver.command = "b"': "mcp_servers.contextweaver.command",
+    "[hooks]\nPostToolUse = [{ hooks = [] }]": "hooks.PostToolUse",
+    "hooks.PostToolUse = []": "hooks.PostToolUse",
+    "hooks = { PreToolUse = [] }": "hooks",
+  };
+  for (const [text, key] of Object.entries(refused)) {
+    const cwd = await project();
+    const file = join(cwd, "config.toml");
+    await writeFile(file, text);
+    const { code, stderr } = await program(["install", "codex", "--yes"], { cwd, env: { CODEX_HOME: cwd } });
+    assert.deepEqual([code, await readFile(file, "utf8")], [2, text], text);
+    assert.ok(stderr.includes(`has \`${key}\` already`) && stderr.includes("\n[[hooks.PostToolUse]]\n"), stderr);
+  }
+  // What they can stand beside.
+  for (const text of [
+    '[hooks]\nPreToolUse = [{ hooks = [] }]\n[mcp_servers]\na = { command = "contextweaver" }',
+    '[[hooks.PostToolUse]]\nmatcher = "x"\n[[hooks.PostToolUse.hooks]]\ncommand = "y"\n[hooks.PostToolUse.more]\nz = 1',
+    'mcp_servers.a.command = "b"\nhooks.PreToolUse = []\n[model_providers]\ncontextweaver = { name = "c" }',
+    'notes = """\nhooks = { }\n"""\n# mcp_servers = { }\n[other.hooks]\nPostToolUse = 1',
+  ])
+    await thereAndBack("codex", { "home/config.toml": text }, { env: { CODEX_HOME: "home" } });
 });
 
 test("install: it asks, names agents, and knows what it has done", async () => {

@@ -28,6 +28,8 @@ export interface HookedAgent {
 interface Slot {
   readonly text: string;
   readonly file?: string;
+  /** Whether images or other blocks stand beside it. */
+  readonly hasOthers?: boolean;
   readonly put: (text: string) => unknown;
 }
 
@@ -40,6 +42,7 @@ function slotOf(value: unknown): Slot | undefined {
   if (texts.length === 0) return undefined;
   return {
     text: texts.map((block) => block["text"]).join("\n"),
+    hasOthers: texts.length < value.length,
     put: (text) => [{ ...texts[0], text }, ...value.filter((block) => !isText(block))],
   };
 }
@@ -48,7 +51,12 @@ function slotOf(value: unknown): Slot | undefined {
 function slotAt(value: unknown, [name, ...rest]: readonly string[]): Slot | undefined {
   if (name === undefined) return slotOf(value);
   const slot = slotAt(fieldsOf(value)[name], rest);
-  return slot && { text: slot.text, put: (text) => ({ ...fieldsOf(value), [name]: slot.put(text) }) };
+  return slot && { ...slot, put: (text) => ({ ...fieldsOf(value), [name]: slot.put(text) }) };
+}
+
+/** The same for an agent that puts a text in the place of the whole result: one with other blocks stays. */
+function textAlone(slot: Slot | undefined): Slot | undefined {
+  return slot?.hasOthers === true ? undefined : slot;
 }
 
 /** Where the tools of Claude Code have what its model reads. Its other tools answer in a line, or with what stands in a file anyway. */
@@ -120,18 +128,19 @@ export const AGENTS: Readonly<Record<string, HookedAgent>> = {
     project: "GEMINI_PROJECT_DIR",
     // Its word for another text in place of a result is that the result was denied.
     read: (event) =>
-      eventOf(event, slotAt(event["tool_response"], ["llmContent"]), (_, text) => ({
+      eventOf(event, textAlone(slotAt(event["tool_response"], ["llmContent"])), (_, text) => ({
         decision: "deny",
-        reason: `(The tool succeeded; its result was shortened.)\n${text}`,
+        reason: `(The tool ${fieldsOf(event["tool_response"])["error"] == null ? "succeeded" : "failed"}; its result was shortened.)\n${text}`,
       })),
   },
   codex: {
     drilldown: "mcp__contextweaver__drilldown",
     read: (event) =>
-      eventOf(event, slotOf(event["tool_response"]) ?? slotAt(event["tool_response"], ["content"]), (_, text) => ({
-        decision: "block",
-        reason: text,
-      })),
+      eventOf(
+        event,
+        textAlone(slotOf(event["tool_response"]) ?? slotAt(event["tool_response"], ["content"])),
+        (_, text) => ({ decision: "block", reason: text }),
+      ),
   },
   // Its plugin is ours, and so is what it sends.
   opencode: {
@@ -142,7 +151,7 @@ export const AGENTS: Readonly<Record<string, HookedAgent>> = {
       return eventOf(
         event,
         slot && { ...slot, ...(typeof tool_file === "string" && { file: tool_file }) },
-        (_, text) => ({ output: text }),
+        ({ put }, text) => ({ output: put(text) }),
       );
     },
   },
