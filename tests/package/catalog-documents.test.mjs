@@ -175,6 +175,58 @@ test("OpenAPI 3.0: what its schemas say in their own way", () => {
   assert.deepEqual(of("3.1.0", { properties: { readOnly: { type: "boolean" }, ["__proto__"]: { type: "string" } } }).properties.readOnly, { type: "boolean" });
 });
 
+test("OpenAPI: a field that is read only is no argument, wherever it says so and wherever it is required", () => {
+  const text = { type: "string" };
+  const schemas = {
+    Id: { type: "integer", readOnly: true },
+    Alias: { $ref: "#/components/schemas/Id" },
+    Loop: { $ref: "#/components/schemas/Loop" },
+    Base: {
+      type: "object",
+      required: ["owner", "name"],
+      properties: {
+        id: { $ref: "#/components/schemas/Alias" },
+        described: { allOf: [{ $ref: "#/components/schemas/Id" }], description: "d" },
+        created: { ...text, readOnly: true },
+        name: text,
+        loop: { $ref: "#/components/schemas/Loop" },
+      },
+    },
+    Part: { type: "object", required: ["created"], properties: { created: text } },
+    Pet: {
+      required: ["created", "tag"],
+      allOf: [
+        { $ref: "#/components/schemas/Base" },
+        {
+          type: "object",
+          required: ["created", "id", "name"],
+          properties: { tag: text, owner: { ...text, readOnly: true }, part: { $ref: "#/components/schemas/Part" } },
+        },
+      ],
+    },
+  };
+  for (const openapi of ["3.0.3", "3.1.0"]) {
+    const document = {
+      openapi,
+      paths: { "/a": { post: { operationId: "a", requestBody: { content: { "application/json": { schema: { $ref: "#/components/schemas/Pet" } } } } } } },
+      components: { schemas },
+    };
+    const given = structuredClone(document);
+    const { required, allOf } = Catalog.fromOpenApi(document).get("openapi:a").args_schema.properties.body;
+    assert.deepEqual(document, given);
+    assert.deepEqual([required, ...allOf.map((part) => part.required)], [["tag"], ["name"], ["name"]], openapi);
+    assert.deepEqual(
+      allOf.map((part) => Object.keys(part.properties)),
+      [
+        ["name", "loop"],
+        ["tag", "part"],
+      ],
+    );
+    // What is inside of a field is another object.
+    assert.deepEqual(allOf[1].properties.part, { type: "object", required: ["created"], properties: { created: text } });
+  }
+});
+
 test("OpenAPI: what cannot be read is left out and told, or raised", () => {
   const broken = {
     openapi: "3.1.0",

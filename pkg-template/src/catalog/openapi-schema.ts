@@ -39,6 +39,14 @@ const LEFT_OUT = [
   "definitions",
 ];
 
+/** What all schemas of one object say together: the schema, what it refers to, and the parts of its `allOf`. */
+interface Same {
+  /** Fields that no request has. */
+  readonly hidden: Set<string>;
+  /** The lists of the fields that it must have. */
+  readonly required: JsonValue[][];
+}
+
 /** What a local reference leads to. @internal */
 export function lookup(document: JsonValue, reference: JsonValue | undefined): JsonValue | undefined {
   if (typeof reference !== "string" || !reference.startsWith("#")) return undefined;
@@ -137,14 +145,23 @@ export class SchemaReader {
     return this.#take(stepsOf(value, this.#steps));
   }
 
-  #below(key: string, schema: JsonValue): JsonObject {
+  #below(key: string, schema: JsonValue, same?: Same): JsonObject {
     this.#trail.push(key);
-    const read = this.#schema(schema);
+    const read = same ? this.#part(schema, same) : this.#schema(schema);
     this.#trail.pop();
     return read;
   }
 
   #schema(schema: JsonValue): JsonObject {
+    const same: Same = { hidden: new Set(), required: [] };
+    const read = this.#part(schema, same);
+    if (same.hidden.size > 0)
+      for (const list of same.required)
+        list.splice(0, Infinity, ...list.filter((name) => !same.hidden.has(String(name))));
+    return read;
+  }
+
+  #part(schema: JsonValue, same: Same): JsonObject {
     if (typeof schema === "boolean") return schema ? {} : { not: {} };
     const own = recordOf(schema);
     if (!own) {
@@ -157,13 +174,13 @@ export class SchemaReader {
     }
     if (!this.#take(1)) return {};
     const reference = own["$ref"] ?? own["$dynamicRef"];
-    return reference === undefined ? this.#keywords(own) : this.#referred(own, reference);
+    return reference === undefined ? this.#keywords(own, same) : this.#referred(own, reference, same);
   }
 
-  #referred(own: JsonObject, reference: JsonValue): JsonObject {
+  #referred(own: JsonObject, reference: JsonValue, same: Same): JsonObject {
     const { $ref: _, $dynamicRef: __, ...beside } = own;
     // Version 3.0 knows nothing beside a reference.
-    const more = this.#isOld ? {} : this.#keywords(beside);
+    const more = this.#isOld ? {} : this.#keywords(beside, same);
     const name = String(reference);
     const target = lookup(this.#document, reference);
     if (target === undefined) {
@@ -181,60 +198,72 @@ export class SchemaReader {
       return { ...(typeof type === "string" && { type }), ...more };
     }
     this.#open.push(name);
-    const read = this.#schema(target);
+    const read = this.#part(target, same);
     this.#open.pop();
     return { ...read, ...more };
   }
 
-  #keywords(own: JsonObject): JsonObject {
+  #keywords(own: JsonObject, same: Same): JsonObject {
     const read: Record<string, JsonValue> = {};
-    const hidden = new Set<string>();
     for (const [key, value] of Object.entries(own)) {
       if (value === undefined || LEFT_OUT.includes(key) || key.startsWith("x-")) continue;
       if (!this.#take(1 + Math.floor(key.length / TEXT_STEP))) break;
       this.#trail.push(key);
-      const written = this.#keyword(key, value, hidden);
+      const written = this.#keyword(key, value, same);
       this.#trail.pop();
       if (written !== undefined) set(read, key, written);
     }
-    if (hidden.size > 0 && Array.isArray(read["required"])) {
-      read["required"] = (read["required"] as JsonValue[]).filter((name) => !hidden.has(String(name)));
+    if (Array.isArray(read["required"])) {
+      const required = [...(read["required"] as JsonValue[])];
+      same.required.push(required);
+      read["required"] = required;
     }
     const { example } = own;
     if (example !== undefined && read["examples"] === undefined && this.#affords(example)) read["examples"] = [example];
     return this.#isOld ? modern(read, own["nullable"] === true) : read;
   }
 
-  /** Reads what a keyword says; undefined when it is too much. `hidden` receives the fields that are no arguments. */
-  #keyword(key: string, value: JsonValue, hidden: Set<string>): JsonValue | undefined {
+  /** Reads what a keyword says; undefined when it is too much. */
+  #keyword(key: string, value: JsonValue, same: Same): JsonValue | undefined {
     if (!DATA.includes(key) && typeof value === "object" && value !== null) {
-      if (Array.isArray(value) && LISTS.includes(key)) return this.#list(value as JsonValue[]);
+      if (Array.isArray(value) && LISTS.includes(key))
+        return this.#list(value as JsonValue[], key === "allOf" ? same : undefined);
       if (!Array.isArray(value))
-        return BY_NAME.includes(key)
-          ? this.#byName(key, value as JsonObject, hidden)
-          : this.#schema(value as JsonValue);
+        return BY_NAME.includes(key) ? this.#byName(key, value as JsonObject, same) : this.#schema(value as JsonValue);
     }
     return this.#affords(value) ? value : undefined;
   }
 
-  #list(schemas: readonly JsonValue[]): JsonObject[] {
+  #list(schemas: readonly JsonValue[], same: Same | undefined): JsonObject[] {
     const read: JsonObject[] = [];
     for (const [at, schema] of schemas.entries()) {
       if (!this.#take(1)) break;
-      read.push(this.#below(`${at}`, schema));
+      read.push(this.#below(`${at}`, schema, same));
     }
     return read;
   }
 
-  #byName(key: string, schemas: JsonObject, hidden: Set<string>): JsonObject {
+  #byName(key: string, schemas: JsonObject, { hidden }: Same): JsonObject {
     const read: Record<string, JsonValue> = {};
     for (const [name, schema] of Object.entries(schemas)) {
       if (schema === undefined || !this.#take(1 + Math.floor(name.length / TEXT_STEP))) break;
       // A request has no such field: the server makes it.
-      if (key === "properties" && recordOf(schema)?.["readOnly"] === true) hidden.add(name);
+      if (key === "properties" && this.#isReadOnly(schema)) hidden.add(name);
       else set(read, name, this.#below(name, schema));
     }
     return read;
+  }
+
+  /** Whether a field says so, or what it refers to. */
+  #isReadOnly(schema: JsonValue, depth = 0): boolean {
+    const own = recordOf(schema);
+    if (own?.["readOnly"] === true) return true;
+    const { $ref, allOf } = own ?? {};
+    const parts = Array.isArray(allOf) ? (allOf as readonly JsonValue[]) : [];
+    const target = $ref === undefined ? undefined : lookup(this.#document, $ref);
+    return [...parts, ...(target === undefined ? [] : [target])].some(
+      (part) => depth < MAX_DEPTH && this.#take(1) && this.#isReadOnly(part, depth + 1),
+    );
   }
 }
 
