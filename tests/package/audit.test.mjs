@@ -288,10 +288,19 @@ test("an edit, a subagent, a copy in another file and lines of one answer", asyn
   // Four calls, of which one was thrown away and one is the subagent's, and one in the file that goes on.
   assert.deepEqual([total.calls, total.edits, total.conversations], [5, 1, 3]);
   assert.equal(sessions.filter(({ parent }) => parent !== undefined).length, 1);
-  const main = sessions.find((session) => session.file === "twice/one.jsonl" && session.parent === undefined);
-  assert.equal(main.calls, 3);
-  assert.equal(main.results.count, 3, "results between the lines of an answer stay with it");
+  const first = sessions.find((session) => session.file === "twice/one.jsonl" && session.parent === undefined);
+  assert.equal(first.calls, 3);
+  assert.equal(first.results.count, 3, "results between the lines of an answer stay with it");
   assert.equal(sessions.find((session) => session.file === "twice/two.jsonl").calls, 1, "copies were counted where they were made");
+  // Of a session that goes on in another file, results are sent again by the calls of that file alone.
+  const main = one.filter(({ isSidechain }) => isSidechain !== true);
+  await file(lines(main), "resumed/one.jsonl");
+  await file(lines([...main, ...other.slice(-2).map((line, at) => (at === 0 ? { ...line, parentUuid: "a6" } : line))]), "resumed/two.jsonl");
+  const [alone, both] = [await report(["resumed/one.jsonl", "--budgets", "none"]), await report(["resumed", "--budgets", "none"])];
+  const again = both.results.filter(({ calls, idle_calls: idle }) => calls === 1 && idle === 1);
+  assert.equal(again.length, 3);
+  // A token that was written before costs a write once more.
+  near(both.total.results.cost - alone.total.results.cost, 1.25 * sum(again.map(({ tokens }) => tokens)), "results", 0.02);
 });
 
 test("calls of other sessions are no copies, whatever their ids are", async () => {

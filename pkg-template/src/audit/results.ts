@@ -3,6 +3,7 @@ import { TextHash } from "../adapters/text-hash.js";
 import { wellFormed } from "../boundary/repairs.js";
 import { redactSecrets } from "../manager/text.js";
 import { textOfMessage } from "./chat.js";
+import type { Call } from "./conversation.js";
 import type { ChatMessage } from "./events.js";
 import { fieldsOf } from "../boundary/fields.js";
 import { parsed } from "./json-fields.js";
@@ -25,6 +26,8 @@ const LABEL = 80;
 
 /** Prices of a token, summed over calls. */
 interface Paid {
+  /** Calls, but for those that another file has recorded. */
+  readonly calls: number;
   /** In prices of an input token. */
   readonly cost: number;
   /** In dollars, of the calls whose model has a price. */
@@ -33,19 +36,29 @@ interface Paid {
   readonly priced: number;
 }
 
-const NOTHING: Paid = { cost: 0, usd: 0, priced: 0 };
+const NOTHING: Paid = { calls: 0, cost: 0, usd: 0, priced: 0 };
 
 function paid(price: number, pricing: Pricing): Paid {
   const usd = pricing.money(price);
-  return { cost: price, usd: usd ?? 0, priced: usd === undefined ? 0 : 1 };
+  return { calls: 1, cost: price, usd: usd ?? 0, priced: usd === undefined ? 0 : 1 };
 }
 
 function plus(one: Paid, other: Paid): Paid {
-  return { cost: one.cost + other.cost, usd: one.usd + other.usd, priced: one.priced + other.priced };
+  return {
+    calls: one.calls + other.calls,
+    cost: one.cost + other.cost,
+    usd: one.usd + other.usd,
+    priced: one.priced + other.priced,
+  };
 }
 
 function minus(one: Paid, other: Paid): Paid {
-  return { cost: one.cost - other.cost, usd: one.usd - other.usd, priced: one.priced - other.priced };
+  return {
+    calls: one.calls - other.calls,
+    cost: one.cost - other.cost,
+    usd: one.usd - other.usd,
+    priced: one.priced - other.priced,
+  };
 }
 
 interface Live {
@@ -56,9 +69,8 @@ interface Live {
   lines: number;
   readonly used: Set<number>;
   strings: number;
-  /** How many calls of models there were when it came, and when it was last used. */
+  /** How many calls of models there were when it came. */
   readonly since: number;
-  last_used: number;
   /** Prices of a token: in its first call, and summed over all calls until it came and until it was used last. */
   first: Paid;
   start: Paid;
@@ -126,10 +138,10 @@ export class Results {
     return [];
   }
 
-  /** A call was made: all that is live was sent. */
-  called({ old_price, factor }: Entry, pricing: Pricing): void {
-    this.#price = plus(this.#price, paid(old_price, pricing));
-    const first = paid(pricing.cache.written, pricing);
+  /** A call was made: all that is live was sent. What another file has recorded was paid for there. */
+  called({ old_price, factor }: Entry, { pricing, isCopy }: Call): void {
+    if (!isCopy) this.#price = plus(this.#price, paid(old_price, pricing));
+    const first = isCopy ? NOTHING : paid(pricing.cache.written, pricing);
     this.#factor = factor;
     for (let at = this.#live.length - 1; at >= 0 && this.#live[at]?.since === this.#count; at -= 1) {
       Object.assign(this.#live[at] as Live, { first, start: this.#price, used_at: this.#price, factor });
@@ -175,7 +187,6 @@ export class Results {
       used: new Set(),
       strings: 0,
       since: this.#count,
-      last_used: this.#count,
       first: NOTHING,
       start: NOTHING,
       used_at: NOTHING,
@@ -226,7 +237,7 @@ export class Results {
       if (!result || last === index) continue;
       result.used.add(from.line);
       result.strings += 1;
-      [result.last_used, result.used_at] = [this.#count, this.#price];
+      result.used_at = this.#price;
       if (uses.size < MAX_USES) uses.set(string, [result.index, last]);
     }
     return [...uses].map(([text, places]) => ({ text, places }));
@@ -255,24 +266,11 @@ export class Results {
   }
 
   /** A result is sent no more. */
-  #end({
-    label,
-    tokens: estimated,
-    factor,
-    lines,
-    used,
-    strings,
-    since,
-    last_used,
-    first,
-    start,
-    used_at,
-  }: Live): void {
-    const calls = this.#count - since;
-    // What no call was sent cost nothing.
-    if (calls === 0) return;
-    const tokens = estimated * factor;
+  #end({ label, tokens: estimated, factor, lines, used, strings, since, first, start, used_at }: Live): void {
     const all = plus(first, minus(this.#price, start));
+    // What no call was sent cost nothing.
+    if (all.calls === 0) return;
+    const tokens = estimated * factor;
     const idle = minus(this.#price, used_at);
     const [cost, idle_cost] = [tokens * all.cost, tokens * idle.cost];
     const usd = all.priced > 0 ? tokens * all.usd : undefined;
@@ -288,17 +286,16 @@ export class Results {
       sums.idle_usd = (sums.idle_usd ?? 0) + tokens * idle.usd;
     }
     if (used.size === 0) [sums.unused, sums.unused_tokens] = [sums.unused + 1, sums.unused_tokens + tokens];
-    const idle_calls = this.#count - Math.max(since + 1, last_used);
     this.#finished({
       ...label,
       call: since + 1,
       tokens: Math.round(tokens),
-      calls,
+      calls: all.calls,
       cost,
       lines,
       used_lines: used.size,
       used_strings: strings,
-      idle_calls,
+      idle_calls: idle.calls,
       idle_cost,
       ...(usd !== undefined && { usd }),
     });

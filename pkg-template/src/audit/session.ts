@@ -108,7 +108,7 @@ export class Session {
     const entry = this.#ledger.enter(call);
     this.#shared.entered?.(call, entry);
     this.#replay.called(call);
-    this.#results.called(entry, call.pricing);
+    this.#results.called(entry, call);
     if (isCopy) return;
     const name = model ?? "unknown";
     if (!this.#models.includes(name)) this.#models.push(name);
