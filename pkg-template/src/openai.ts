@@ -560,24 +560,39 @@ function resolved<Call extends OpenAiChatCall | OpenAiResponsesCall>(loop: Agent
 
 /** What `runTools` runs a tool by. */
 interface RunnableFunction {
-  readonly function?: (given: unknown, runner: unknown) => unknown;
-  readonly parse?: (given: string) => unknown;
+  readonly function?: ((given: unknown, ...more: readonly unknown[]) => unknown) | undefined;
+  readonly parse?: ((given: string) => unknown) | undefined;
+}
+
+/** A tool as the SDK runs it: those of its `zodFunction` have what runs them beside the definition. */
+interface RunnableTool {
+  readonly function?: RunnableFunction;
+  readonly $callback?: RunnableFunction["function"];
+  readonly $parseRaw?: RunnableFunction["parse"];
+}
+
+function runnerOf(tool: RunnableTool): RunnableFunction | undefined {
+  const { $callback, $parseRaw, function: runner } = tool;
+  return $callback ? { function: $callback, parse: $parseRaw } : runner;
 }
 
 /** The tool that runs others, for `runTools`. */
 function calling(tools: readonly object[], loop: AgentLoop): OpenAiAddedTool {
   const { name, description, schema } = callOffer();
-  const run = async (given: object, runner?: unknown): Promise<string> => {
+  const run = async (given: object, ...more: readonly unknown[]): Promise<string> => {
     const { input } = given as { readonly input: string };
     const call = loop.resolveText(name, input);
     if (!call) return loop.answer(name, input) as string;
-    const tool = tools.find((one, at) => knownTool(one, at).name === call.name) as
-      | { readonly function?: RunnableFunction }
-      | undefined;
-    const runnable = tool?.function;
-    if (!runnable?.function) return loop.demand(call.name);
-    const { arguments: text } = call;
-    const result = await runnable.function(runnable.parse ? await runnable.parse(text) : text, runner);
+    const runner = runnerOf(tools.find((one, at) => knownTool(one, at).name === call.name) as RunnableTool);
+    if (!runner?.function) return loop.demand(call.name);
+    let parsed: unknown = call.arguments;
+    try {
+      if (runner.parse) parsed = await runner.parse(call.arguments);
+    } catch (error) {
+      // The runner tells the model, too, what the parser says of its arguments; what a tool throws ends the run.
+      return error instanceof Error ? error.message : String(error);
+    }
+    const result = await runner.function(parsed, ...more);
     return typeof result === "string" ? result : loop.manager.jsonOf(result).json;
   };
   return {

@@ -10,6 +10,7 @@ import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
 import { Agent, Runner, Usage, tool as agentTool } from "@openai/agents";
 import { createAgent, tool as langchainTool } from "langchain";
+import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
 import { SDKS, call, modelOf, said } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
@@ -140,14 +141,24 @@ test("call_tool, loops of the SDKs of Anthropic and OpenAI: the tool is run by w
     ...OPTIONS,
     tools: [
       ...shelves.map((one) => asRun(one)),
-      asRun(PAY, { parse: JSON.parse, function: async (input, runner) => (paid.push([input, runner]), { paid: true }) }),
+      asRun(PAY, { parse: JSON.parse, function: async (...given) => (paid.push(given), { paid: true }) }),
+      zodFunction({ name: "weigh_parcel", parameters: z.object({ id: z.number() }), function: async (...given) => (paid.push(given), "weighed") }),
+      zodFunction({ name: "ask_browser", parameters: z.object({}) }),
     ],
   });
   const { function: inner } = chat.tools.find((one) => one.function?.name === "call_tool");
-  assert.equal(await inner.function(inner.parse(JSON.stringify(RIGHT)), "runner"), `{"paid":true}`);
-  assert.deepEqual(paid, [[{ id: 7 }, "runner"]]);
-  assert.match(await inner.function(inner.parse(JSON.stringify(WRONG))), /Is it pay_invoice\?/);
-  assert.match(await inner.function(inner.parse(JSON.stringify({ name: SHELVES[9], arguments: {} }))), /own name/);
+  const ask = (name, given) => inner.function(inner.parse(JSON.stringify({ name, arguments: given })), "runner", "context");
+  assert.equal(await ask(PAY.name, { id: 7 }), `{"paid":true}`);
+  assert.equal(await ask("weigh_parcel", { id: 8 }), "weighed");
+  assert.deepEqual(paid.splice(0), [
+    [{ id: 7 }, "runner", "context"],
+    [{ id: 8 }, "runner", "context"],
+  ]);
+  // What a parser says of its arguments goes to the model, as the runner has it.
+  assert.match(await ask("weigh_parcel", { id: "eight" }), /expected number/);
+  assert.deepEqual(paid, []);
+  assert.match(await ask(WRONG.name, WRONG.arguments), /Is it pay_invoice\?/);
+  for (const elsewhere of [SHELVES[9], "ask_browser"]) assert.match(await ask(elsewhere, {}), /own name/);
   chat.free();
 });
 
