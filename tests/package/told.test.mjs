@@ -270,11 +270,12 @@ test("a part says where it stands and how the rest is read, and is as large as w
       return { text: answer.replace(form, ""), first: Number(first), last: Number(last), total: Number(total), rest: rest && JSON.parse(rest) };
     };
     for (const [asked, most] of [
-      [undefined, Math.min(2_000, room)],
+      // Models write null, and 0, for what they leave out.
+      ...[undefined, null, 0].map((none) => [none, Math.min(2_000, room)]),
       [300, 300],
       [100_000, room],
     ]) {
-      const answer = ask({ handle: HANDLE, selector: { type: "lines", start: 0, end: lines.length }, ...(asked && { max_tokens: asked }) });
+      const answer = ask({ handle: HANDLE, selector: { type: "lines", start: 0, end: lines.length }, ...(asked !== undefined && { max_tokens: asked }) });
       const { text, first, last, total, rest } = said(answer);
       assert.ok(countTokens(text) <= most && countTokens(answer) <= room, `${countTokens(answer)} of ${most}, room ${room}`);
       assert.ok(countTokens(text) >= Math.min(all, most) - 90, `${countTokens(text)} of ${most}`);
@@ -348,10 +349,14 @@ test("what a recall cites stands there, and what is shown does not come back", (
   const served = contextWeaver({ tools: [], budget_tokens: 16_000 });
   const said = { role: "user", content: "The harbour master sat by the desk with the lamp." };
   served.fit({ model: "gpt-5", messages: [said] });
-  const call = { type: "function", id: "r1", function: { name: "recall", arguments: JSON.stringify({ query: "desk of the harbour master" }) } };
+  const asking = (more) => JSON.stringify({ query: "desk of the harbour master", ...more });
+  const call = { type: "function", id: "r1", function: { name: "recall", arguments: asking() } };
   assert.equal(served.answer(call).content, "Nothing was found beside what is shown. Try other words that stood near it.");
   // What is a statement is told as one that holds.
   served.fit({ model: "gpt-5", messages: [said, { role: "user", content: "The desk of the harbour master is 12-B." }] });
-  assert.equal(served.answer(call).content, "[STANDING INSTRUCTIONS]\n- The desk of the harbour master is 12-B. (1)");
+  for (const more of [undefined, { max_tokens: null }, { max_tokens: 0 }]) {
+    const { content } = served.answer({ ...call, function: { name: "recall", arguments: asking(more) } });
+    assert.equal(content, "[STANDING INSTRUCTIONS]\n- The desk of the harbour master is 12-B. (1)", asking(more));
+  }
   served.free();
 });

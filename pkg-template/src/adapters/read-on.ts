@@ -62,16 +62,13 @@ export function found({ text, unread }: Pick<RecallAnswer, "text" | "unread">): 
   return `${text === "" ? "Nothing was found beside what is shown. Try other words that stood near it." : text}${rest}`;
 }
 
-/** How much a model may be told: what it asked for, as far as there is room. */
-export function atMost(
-  { max_tokens = RECALL_TOKENS }: Pick<RecallInput, "max_tokens">,
-  room: number,
-): { readonly max_tokens: number } {
-  return { max_tokens: Math.min(max_tokens, room) };
+/** How much a model may be told: what it asked for, as far as there is room. `null` and 0, which models write, name no number. */
+export function atMost({ max_tokens }: Pick<RecallInput, "max_tokens">, room: number): { readonly max_tokens: number } {
+  return { max_tokens: Math.min(max_tokens || RECALL_TOKENS, room) };
 }
 
-function within({ max_tokens = PART_TOKENS }: DrilldownInput, room: number): DrilldownOptions {
-  return { max_tokens: Math.min(max_tokens, Math.max(room - NOTE_TOKENS, 0)) };
+function within({ max_tokens }: DrilldownInput, room: number): DrilldownOptions {
+  return { max_tokens: Math.min(max_tokens || PART_TOKENS, Math.max(room - NOTE_TOKENS, 0)) };
 }
 
 function said(slice: Slice): string {
