@@ -469,15 +469,16 @@ function middlewareOf(fitting: Fitting) {
     const params = JSON.parse(request.body) as AnthropicParams & { readonly stream?: unknown };
     const fitted = { ...request, body: JSON.stringify(fitting.fit(params)) };
     const { calls } = fitting;
+    // What was fitted meanwhile is another call.
+    const take = (said: unknown): void => {
+      if (calls === fitting.calls) fitting.observe(said);
+    };
     const answer = await next(fitted);
     if (!reader || !(answer as { readonly ok?: boolean }).ok) return answer;
     const read = await reader.parse(answer);
-    if (params.stream !== true) fitting.observe(read);
+    if (params.stream !== true) take(read);
     // What breaks a stream is told to whoever reads the client's own.
-    else
-      observeStart(read as AsyncIterable<unknown>, (start) => calls === fitting.calls && fitting.observe(start)).catch(
-        () => undefined,
-      );
+    else observeStart(read as AsyncIterable<unknown>, take).catch(() => undefined);
     return answer;
   };
 }

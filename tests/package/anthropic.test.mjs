@@ -392,6 +392,27 @@ test("Anthropic: a client that is served answers as it would: errors, responses,
   cw.free();
 });
 
+test("Anthropic: of two calls at once the answer is taken that belongs to what was fitted last", async () => {
+  const asked = [];
+  const plain = new Anthropic({ apiKey: "none", fetch: () => new Promise((answer) => asked.push(answer)), maxRetries: 0 });
+  const steps = [];
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
+  const client = cw.serve(plain);
+  const ask = (words) => client.messages.create({ ...PARAMS, messages: [{ role: "user", content: "word ".repeat(words) }] });
+  const both = [ask(400), ask(900)];
+  while (asked.length < 2) await new Promise(setImmediate);
+  // The count of either is true, and would be believed of the other.
+  const [first, second] = steps.map(({ built }) => built.tokens);
+  asked[0](answered([text("first")], false, first));
+  await both[0];
+  const { observed } = cw.costs();
+  asked[1](answered([text("second")], false, second));
+  await both[1];
+  assert.deepEqual([observed, cw.costs().observed.steps], [undefined, 1]);
+  assert.deepEqual(JSON.parse(JSON.stringify(cw.manager)).calibration, { [PARAMS.model]: [[second, second]] });
+  cw.free();
+});
+
 /** Each call reads what the one before has written, as far as it is the same, and writes up to its end. */
 function assertCached(bodies) {
   const cache = new AnthropicCache();
