@@ -1,6 +1,6 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
-import { AgentLoop, addedOffers, callOffer, framedTokens } from "./adapters/agent-loop.js";
+import { AgentLoop, addedOffers, callOffer, framedTokens, pricesOf } from "./adapters/agent-loop.js";
 import type {
   AgentLoopOptions,
   AgentLoopStep,
@@ -146,6 +146,7 @@ class Fitting {
       reserved_tokens: framedTokens(beside),
       before: beside.join("\n"),
       model,
+      prices: pricesOf(model),
       signal: request.signal,
     });
     const chosen =

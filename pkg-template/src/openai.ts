@@ -323,6 +323,7 @@ class Fitting {
       reserved_tokens,
       before: typeof instructions === "string" ? instructions : "",
       model: this.#model,
+      prices: pricesOf(this.#model),
       ...(chosen && { chosen }),
     };
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);

@@ -469,6 +469,24 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   masking.free();
 });
 
+test("OpenAI Agents: the name of the model says what its cache costs", async () => {
+  const costOf = async (name, prices) => {
+    const cw = contextWeaver({ budget_tokens: BUDGET, ...(prices && { prices }) });
+    const model = cw.serve({ model: name, getResponse: async () => ({ usage: new Usage(), output: [] }) });
+    const input = [user("word ".repeat(3_000))];
+    for (let n = 0; n < 4; n += 1) {
+      await model.getResponse({ input, tools: cw.tools([]), handoffs: [], modelSettings: {} });
+      input.push(text(`answer ${n} ${"word ".repeat(200)}`), user("Go on."));
+    }
+    const { cost } = cw.costs();
+    cw.free();
+    return cost;
+  };
+  const [openai, anthropic] = [await costOf("gpt-5"), await costOf("claude-sonnet-4-5")];
+  assert.deepEqual([await costOf("m", "openai"), await costOf("m", "anthropic")], [openai, anthropic]);
+  assert.notEqual(openai, anthropic);
+});
+
 test("OpenAI Agents: what cannot be is said before the model is asked", async () => {
   const model = new Scripted(() => assert.fail("the model was asked"));
   const fails = async (options, agentOf, expected, input = "hi", runOptions = {}) => {

@@ -522,6 +522,29 @@ for (const [name, api] of Object.entries(APIS)) {
     cw.free();
   });
 
+  test(`OpenAI, ${name}: the name of the model says what its cache costs, and \`prices\` says otherwise`, () => {
+    const costOf = (model, prices) => {
+      const cw = contextWeaver({ tools: [], budget_tokens: BUDGET, ...(prices && { prices }) });
+      const said = [user("word ".repeat(3_000))];
+      for (let n = 0; n < 4; n += 1) {
+        cw.fit({ ...api.params, model, [api.field]: said });
+        said.push(...api.said({ text: `answer ${n} ${"word ".repeat(200)}` }), user("Go on."));
+      }
+      const { cost } = cw.costs();
+      cw.free();
+      return cost;
+    };
+    const openai = costOf("m", "openai");
+    assert.deepEqual([costOf("m"), costOf("gpt-5"), costOf("claude-sonnet-4-5", "openai")], [openai, openai, openai]);
+    for (const [model, prices] of [
+      ["anthropic/claude-sonnet-4.5", "anthropic"],
+      ["google/gemini-2.5-pro", "gemini"],
+    ]) {
+      assert.equal(costOf(model), costOf("m", prices));
+      assert.notEqual(costOf(model), openai);
+    }
+  });
+
   test(`OpenAI, ${name}: tools that the provider runs, and those that must be called`, () => {
     const [search, wiki] =
       api === APIS.chat
