@@ -329,7 +329,10 @@ class Fitting {
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
-    const tool_choice = choiceOf(choice, forced, this.#known, new Set(names), "auto");
+    const offered = new Set(names);
+    const tool_choice =
+      allowedOf(choice, (name) => this.#known.has(name) && !offered.has(name)) ??
+      choiceOf(choice, forced, this.#known, offered, "auto");
     const sent = putBack(this.#found ? this.#withSearches(built.messages, this.#found) : built.messages);
     const key = this.#key.of(isOpenAiModel(this.#model), () => [instructions ?? null, ...beginning(messages)]);
     return {
@@ -411,6 +414,22 @@ class Fitting {
     const { prompt_tokens: chat, input_tokens: tokens = chat } = usage;
     this.#loop.observe(this.#model, tokens, usage);
   }
+}
+
+/**
+ * A choice among the tools that are allowed, without those for which there was no room, as a provider refuses their names; undefined for
+ * every other choice. With none of them left it is `none`: the others are forbidden.
+ */
+function allowedOf(choice: unknown, isLeftOut: (name: string) => boolean): unknown {
+  const { type, ...said } = (choice ?? {}) as Fields;
+  if (type !== "allowed_tools") return undefined;
+  // Chat completions have one object more around the list than responses.
+  const inside = said["allowed_tools"] as Fields | undefined;
+  const { tools } = inside ?? said;
+  if (!Array.isArray(tools)) return choice;
+  const left = tools.filter((tool) => !namesOf(tool).some(isLeftOut));
+  if (left.length === 0) return "none";
+  return inside ? { type, ...said, allowed_tools: { ...inside, tools: left } } : { type, ...said, tools: left };
 }
 
 /** Reads the conversation of params. */

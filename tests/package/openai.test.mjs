@@ -566,6 +566,29 @@ for (const [name, api] of Object.entries(APIS)) {
     const some = fit(choice);
     assert.deepEqual(some.tool_choice, choice);
     assert.ok(["tool_37", "tool_38"].every((wanted) => namesOf(some).includes(wanted)));
+    // Of what is allowed that stays for which there is room, and nothing else is.
+    const large = { type: "object", description: "long ".repeat(BUDGET / 4) };
+    const [small, long, other] = ["small", "long", "other"].map((called) =>
+      api.tool({ name: called, description: called, parameters: called === "small" ? { type: "object" } : large }),
+    );
+    const narrow = contextWeaver({ tools: [small, long, other], budget_tokens: BUDGET });
+    const choose = (...tools) => {
+      const given = { mode: "required", tools: tools.map((tool) => api.tool({ name: functionOf(tool).name })) };
+      return api === APIS.chat ? { type: "allowed_tools", allowed_tools: given } : { type: "allowed_tools", ...given };
+    };
+    const chosen = (tool_choice) => narrow.fit({ ...api.params, [api.field]: [user("Go.")], tool_choice });
+    const cut = chosen(choose(small, long, other));
+    assert.deepEqual([namesOf(cut), cut.tool_choice], [["small", "long"], choose(small, long)]);
+    // What alone is allowed is offered.
+    assert.deepEqual(chosen(choose(other)).tool_choice, choose(other));
+    narrow.free();
+    const without = contextWeaver({
+      tools: [small, api.tool({ name: "long", parameters: { ...large, title: large.description.repeat(2) } })],
+      budget_tokens: BUDGET,
+    });
+    const none = without.fit({ ...api.params, [api.field]: [user("Go.")], tool_choice: choose(long) });
+    assert.deepEqual([namesOf(none), none.tool_choice], [["small"], "none"]);
+    without.free();
     // What is wrong with a call is told to the model.
     const told = (called, input) => cw.answer({ ...api.call({ id: "a", name: called, input }) });
     const textOf = (answer) => answer.content ?? answer.output;
