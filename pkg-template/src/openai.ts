@@ -653,19 +653,21 @@ function observed(promise: unknown, fitting: Fitting): unknown {
   return (promise as OpenAiPromise)._thenUnwrap?.(read) ?? promise;
 }
 
-/** Lets whoever reads a stream pass on what its call cost. */
+/** Lets whoever reads a stream pass on what its call cost. Some providers say so in every chunk: the last of them counts. */
 function observeEvents(stream: AsyncIterable<object>, take: (answer: unknown) => void): void {
   const events = stream[Symbol.asyncIterator].bind(stream);
   stream[Symbol.asyncIterator] = async function* () {
-    for await (const event of { [Symbol.asyncIterator]: events }) {
-      const { usage, type, response } = event as {
-        readonly usage?: unknown;
-        readonly type?: unknown;
-        readonly response?: unknown;
-      };
-      if (type === "response.completed") take(response);
-      else if (usage) take(event);
-      yield event;
+    let last: OpenAiAnswer | undefined;
+    try {
+      for await (const event of { [Symbol.asyncIterator]: events }) {
+        // Events of responses have the answer inside, with what it cost once it has ended in any way.
+        const { response } = event as { readonly response?: OpenAiAnswer | null };
+        const answer: OpenAiAnswer | null = response === undefined ? event : response;
+        if (answer?.usage) last = answer;
+        yield event;
+      }
+    } finally {
+      if (last) take(last);
     }
   };
 }

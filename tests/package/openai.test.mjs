@@ -659,6 +659,37 @@ test("OpenAI: a client that is served answers as it would: responses, streams th
   cw.free();
 });
 
+test("OpenAI: of a stream the last count is taken, once, also of one that is left and of an answer that was cut short", async () => {
+  const usage = (cached) => ({ prompt_tokens: 60, completion_tokens: 1, total_tokens: 61, prompt_tokens_details: { cached_tokens: cached } });
+  const chunk = (cached, content) => ({
+    id: "chat_1",
+    created: 1,
+    model: MODEL.model,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: { content }, finish_reason: null }],
+    usage: usage(cached),
+  });
+  const { prompt_tokens: input_tokens, prompt_tokens_details: input_tokens_details, ...counts } = usage(30);
+  const response = (status) => ({ id: "resp_1", object: "response", status, output: [], usage: { ...counts, input_tokens, input_tokens_details } });
+  const created = { type: "response.created", response: { ...response("in_progress"), usage: null } };
+  for (const [list, api, most, cached] of [
+    [[chunk(10, "a"), chunk(20, "b"), chunk(30, "c")], APIS.chat, 3, 30],
+    [[chunk(10, "a"), chunk(20, "b"), chunk(30, "c")], APIS.chat, 2, 20],
+    ...["completed", "incomplete", "failed"].map((end) => [[created, { type: `response.${end}`, response: response(end) }], APIS.responses, 2, 30]),
+    [[created, { type: "response.failed", response: null }], APIS.responses, 2, undefined],
+  ]) {
+    const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+    const client = cw.serve(new OpenAI({ apiKey: "none", fetch: async () => events(list, api === APIS.chat), maxRetries: 0 }));
+    const params = { ...api.params, [api.field]: [user("word ".repeat(50))], stream: true };
+    let read = 0;
+    for await (const _ of await (api === APIS.chat ? client.chat.completions : client.responses).create(params)) if (++read === most) break;
+    const { steps, cached_tokens } = cw.costs().observed ?? {};
+    assert.deepEqual([steps, cached_tokens], cached === undefined ? [undefined, undefined] : [1, cached]);
+    assert.equal(/gpt-5/.test(JSON.stringify(cw.manager)), cached !== undefined);
+    cw.free();
+  }
+});
+
 test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
   const controller = new AbortController();
   const tool = (name, run) => APIS.chat.tool({ name, description: name, parameters: { type: "object" }, parse: JSON.parse, function: run });
