@@ -672,12 +672,27 @@ function observeEvents(stream: AsyncIterable<object>, take: (answer: unknown) =>
   };
 }
 
+/** What the SDK promises where a call is refused before it is made, with the other ways to read an answer. */
+function refused(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  const same = (): Promise<never> => promise;
+  return Object.assign(promise, { asResponse: same, withResponse: same, parse: same, _thenUnwrap: same });
+}
+
 /** Copies a client, fits what the copy sends, and takes what it cost. */
 function served<Client extends OpenAiClient>(client: Client, fitting: Fitting): Client {
   const copy = client.withOptions({}) as Client;
   for (const resource of [copy.chat.completions, copy.responses] as Resource[]) {
     const create = resource.create.bind(resource);
-    resource.create = (params, options) => observed(create(fitting.fit(params), options), fitting);
+    resource.create = (params, options) => {
+      let fitted: object;
+      try {
+        fitted = fitting.fit(params);
+      } catch (error) {
+        return refused(error);
+      }
+      return observed(create(fitted, options), fitting);
+    };
   }
   return copy;
 }

@@ -690,6 +690,25 @@ test("OpenAI: of a stream the last count is taken, once, also of one that is lef
   }
 });
 
+test("OpenAI: what is refused before a call rejects what a client that is served promises, however it is read", async () => {
+  const cw = contextWeaver({ tools: [], budget_tokens: 50 });
+  const { chat, responses } = cw.serve(new OpenAI({ apiKey: "none", fetch: () => assert.fail("the model was asked") }));
+  const content = "word ".repeat(500);
+  const params = { ...MODEL, messages: [user(content)] };
+  const refusals = [
+    () => chat.completions.create(params),
+    () => chat.completions.create({ ...params, stream: true }),
+    () => chat.completions.create(params).asResponse(),
+    () => chat.completions.create(params).withResponse(),
+    () => chat.completions.parse(params),
+    () => chat.completions.stream(params).finalMessage(),
+    () => responses.create({ ...MODEL, input: content }),
+    () => responses.parse({ ...MODEL, input: content }),
+  ].map((call) => call());
+  for (const { reason } of await Promise.allSettled(refusals)) assert.equal((reason.cause ?? reason).code, "BUDGET_EXCEEDED");
+  cw.free();
+});
+
 test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
   const controller = new AbortController();
   const tool = (name, run) => APIS.chat.tool({ name, description: name, parameters: { type: "object" }, parse: JSON.parse, function: run });
