@@ -122,6 +122,43 @@ test("Tool front: a call means the tool and the arguments that the model is like
   assert.deepEqual(front.resolve({ name: "get_order", arguments: { group: 3, until: null } }), {
     call: { name: "getOrder", arguments: { group: 3, until: null } },
   });
+  // So does what no schema excludes, of its own or by what it refers to.
+  const string = { type: "string" };
+  const nullable = { anyOf: [{ $ref: "#/$defs/name" }, { type: "null" }] };
+  const defs = {
+    name: string,
+    maybe: nullable,
+    loop: { $ref: "#/$defs/loop" },
+    "a/b": { enum: ["x", null] },
+    wide: { allOf: Array(50).fill({ $ref: "#/$defs/wide" }) },
+  };
+  const allowed = {
+    any: {},
+    titled: { title: "T", default: "x" },
+    one: { $ref: "#/$defs/maybe" },
+    escaped: { $ref: "#/$defs/a~1b" },
+    loop: { $ref: "#/$defs/loop" },
+    wide: { $ref: "#/$defs/wide" },
+    elsewhere: { $ref: "https://schemas.example/x" },
+    nowhere: { $ref: "#/$defs/none" },
+    listed: { type: ["string", "null"], enum: ["x", null] },
+    fixed: { const: null },
+    either: { oneOf: [string, { type: "null" }] },
+    both: { allOf: [{}, nullable] },
+    old: { type: "string", nullable: true },
+  };
+  const excluded = {
+    named: { $ref: "#/$defs/name" },
+    inner: object({ until: nullable }),
+    listed_only: { enum: ["null", "x"] },
+    fixed_only: { const: "null" },
+    neither: { anyOf: [string, { $ref: "#/$defs/name" }] },
+    not_both: { allOf: [nullable, string] },
+    typed_only: { type: "string", description: "null for none", enum: ["x", null] },
+  };
+  const nulls = frontOf([tool("set", 10, { ...object({ ...allowed, ...excluded }), $defs: defs })]);
+  const none = (properties) => Object.fromEntries(Object.keys(properties).map((name) => [name, null]));
+  assert.deepEqual(nulls.resolve({ name: "set", arguments: none({ ...allowed, ...excluded }) }).call.arguments, none(allowed));
   // A parameter may have the name of a field of `call_tool`.
   const named = object({ name: { type: "string" }, input: { type: "string", description: "must not be null" } }, ["name"]);
   const others = frontOf([tool("create_user", 10, named)]);

@@ -293,21 +293,49 @@ function argumentsIn(
 }
 
 /**
- * Leaves out arguments that are `null`, where the schema has the property, does not require it and does not mention `null`.
+ * Leaves out arguments that are `null`, where the schema has the property, does not require it and does not allow `null`.
  */
 function withoutNulls(args: JsonObject, schema: JsonObject | undefined): JsonObject {
   const properties = recordOf(schema?.["properties"]) ?? {};
   const required = Array.isArray(schema?.["required"]) ? (schema["required"] as unknown[]) : [];
   const isMeant = ([name, value]: [string, unknown]): boolean => {
     const property = recordOf(properties[name]);
-    return value !== null || !property || required.includes(name) || mentionsNull(property);
+    return value !== null || !property || required.includes(name) || allowsNull(property, schema ?? {});
   };
   return Object.fromEntries(Object.entries(args).filter(isMeant)) as JsonObject;
 }
 
-/** Looks for `null` in a schema outside of its title and descriptions, which speak to models. */
-function mentionsNull(schema: JsonObject): boolean {
-  const said = (name: string, value: unknown): unknown =>
-    typeof value === "string" && ["description", "title"].includes(name) ? undefined : value;
-  return JSON.stringify(schema, said).includes("null");
+/** Most schemas that are read to tell whether one allows `null`. */
+const MOST_READ = 1_000;
+
+/**
+ * Tells whether a schema allows `null`: what it does not exclude is allowed. `root` is what its references lead through, `read` has what
+ * is known of the schemas on the way; one that leads back to itself excludes nothing by that.
+ */
+function allowsNull(given: unknown, root: JsonObject, read = new Map<JsonObject, boolean>()): boolean {
+  const schema = recordOf(given);
+  if (!schema) return given !== false;
+  const known = read.get(schema);
+  if (known !== undefined || read.size === MOST_READ) return known ?? true;
+  read.set(schema, true);
+  const { type, enum: values, $ref: reference } = schema;
+  const isAllowed = (one: unknown): boolean => allowsNull(one, root, read);
+  const listed = (name: string): readonly unknown[] => (Array.isArray(schema[name]) ? (schema[name] as unknown[]) : []);
+  const allows =
+    schema["nullable"] === true ||
+    ((type === undefined || [type].flat().includes("null")) &&
+      (!Array.isArray(values) || values.includes(null)) &&
+      (!Object.hasOwn(schema, "const") || schema["const"] === null) &&
+      [listed("anyOf"), listed("oneOf")].every((list) => list.length === 0 || list.some(isAllowed)) &&
+      listed("allOf").every(isAllowed) &&
+      (typeof reference !== "string" || isAllowed(referred(reference, root))));
+  read.set(schema, allows);
+  return allows;
+}
+
+/** What a reference leads to within a schema; undefined where it leads elsewhere. */
+function referred(reference: string, root: JsonObject): unknown {
+  const [place, ...path] = reference.split("/");
+  if (place !== "#") return undefined;
+  return path.reduce<unknown>((at, name) => recordOf(at)?.[name.replaceAll("~1", "/").replaceAll("~0", "~")], root);
 }
