@@ -127,7 +127,8 @@ export interface AnthropicContextWeaver<Tool extends object> extends ContextWeav
   answerAsync(block: AnthropicCall): Promise<AnthropicToolResult | undefined>;
   /**
    * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
-   * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
+   * What cannot be a count of what was sent is passed over, as one that has what the provider's own tools brought.
+   * `calibrate: false` of the manager's options leaves all at the estimate.
    *
    * Errors: `INVALID_INPUT` for what is no answer.
    */
@@ -334,6 +335,8 @@ class Fitting {
 
   observe(answer: unknown): void {
     const usage = usageOf(answer);
+    // Where the provider ran tools, its counts add up what the model read in each of its rounds.
+    if (hasServerTools(answer, usage)) return;
     const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usage;
     this.#loop.observe(
       this.#model,
@@ -341,6 +344,16 @@ class Fitting {
       usage,
     );
   }
+}
+
+/** Whether the provider ran tools within a call: the answer has them, and its cost counts those that are paid for. */
+function hasServerTools(answer: unknown, { server_tool_use: counts }: Definition): boolean {
+  const { content } = answer as Definition;
+  const blocks = Array.isArray(content) ? (content as Definition[]) : [];
+  return (
+    blocks.some(({ type }) => type === "server_tool_use" || type === "mcp_tool_use") ||
+    Object.values((counts ?? {}) as Definition).some((count) => Number(count) > 0)
+  );
 }
 
 function referenceTo(name: string): AnthropicToolReference {

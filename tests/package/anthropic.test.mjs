@@ -353,6 +353,16 @@ test("Anthropic: what is no cost of the last call is passed over, and what is no
     fit();
     cw.observe({ usage });
   }
+  // What the provider's own tools brought was not sent.
+  for (const { content, server_tool_use } of [
+    { server_tool_use: { web_search_requests: 0, web_fetch_requests: 1 } },
+    { content: [text("I look."), { type: "server_tool_use", id: "s", name: "code_execution", input: {} }] },
+    { content: [{ type: "mcp_tool_use", id: "m", name: "find", server_name: "wiki", input: {} }] },
+  ]) {
+    fit();
+    cw.observe({ content, usage: { input_tokens: 500, cache_read_input_tokens: 100, server_tool_use } });
+  }
+  assert.equal(cw.costs().observed, undefined);
   assert.doesNotMatch(JSON.stringify(cw.manager), /claude/);
   for (const answer of [undefined, null, "answer"])
     assert.throws(
@@ -360,7 +370,7 @@ test("Anthropic: what is no cost of the last call is passed over, and what is no
       (error) => (assert.equal(error.code, "INVALID_INPUT"), ContextWeaverError.is(error)),
     );
   fit();
-  cw.observe({ usage: { input_tokens: 500, cache_read_input_tokens: null } });
+  cw.observe({ content: [text("Done.")], usage: { input_tokens: 500, cache_read_input_tokens: null, server_tool_use: { web_search_requests: 0 } } });
   assert.match(JSON.stringify(cw.manager), /claude/);
   cw.free();
 });
