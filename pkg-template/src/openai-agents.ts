@@ -1,6 +1,6 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
-import { AgentLoop, addedOffers, callOffer, framedTokens, pricesOf } from "./adapters/agent-loop.js";
+import { AgentLoop, addedOffers, argumentsOf, callOffer, framedTokens, pricesOf } from "./adapters/agent-loop.js";
 import type {
   AgentLoopOptions,
   AgentLoopStep,
@@ -95,7 +95,7 @@ export function contextWeaver(options: AgentOptions): AgentContextWeaver {
   const loop = new AgentLoop(rest, ["cache_key"]);
   const fitting = new Fitting(loop, key);
   return {
-    tools: (tools) => [...tools, ...[...addedOffers(), callOffer()].map((offer) => addedTool(offer, loop))],
+    tools: (tools) => [...tools, ...allAdded().map((offer) => addedTool(offer, loop))],
     serve: (served) =>
       ("getModel" in served
         ? servedProvider(served, fitting)
@@ -187,16 +187,22 @@ class Fitting {
 
   /**
    * Writes calls of `call_tool` in an answer as calls of the agent's own tools: the SDK then runs them as any other, with their
-   * approvals and guardrails.
+   * approvals and guardrails. A call of an added tool that stays gets arguments that are an object: for any other the SDK asks for an
+   * approval, which ends the run.
    */
   resolved<Answer>(answer: Answer): Answer {
     const { output } = (answer ?? {}) as { readonly output?: unknown };
     if (!Array.isArray(output)) return answer;
+    const added = new Set<unknown>(allAdded().map(({ name }) => name));
     const items = (output as Fields[]).map((item) => {
-      const call =
-        item["type"] === "function_call" ? this.#loop.resolveText(String(item["name"]), item["arguments"]) : undefined;
+      if (item["type"] !== "function_call") return item;
+      const given = item["arguments"];
+      const call = this.#loop.resolveText(String(item["name"]), given);
       const tool = call && this.#byName.get(call.name);
-      if (!tool) return item;
+      if (!tool) {
+        const isOdd = added.has(nameOf(item)) && argumentsOf(given) === undefined;
+        return isOdd ? { ...item, arguments: JSON.stringify({ input: given ?? "" }) } : item;
+      }
       const { name, namespace } = tool;
       return {
         ...item,
@@ -220,7 +226,7 @@ class Fitting {
   /** Takes the tools of an agent, by name. */
   #take(tools: readonly Fields[]): ReadonlyMap<string, Fields> {
     const byName = new Map(tools.map((tool) => [nameOf(tool), tool]));
-    const added = [...addedOffers(), callOffer()].map(({ name }) => name);
+    const added = allAdded().map(({ name }) => name);
     const missing = added.find((name) => !byName.has(name));
     if (missing !== undefined) {
       throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, {
@@ -275,6 +281,10 @@ function lastTurn(items: readonly Fields[]): { readonly query: string; readonly 
       .filter(({ type }) => type === "function_call")
       .map(nameOf),
   };
+}
+
+function allAdded(): readonly DescribedTool[] {
+  return [...addedOffers(), callOffer()];
 }
 
 function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop): AgentAddedTool {

@@ -277,6 +277,22 @@ for (const [name, runs] of Object.entries(HOW)) {
     cw.free();
   });
 
+  test(`OpenAI Agents, ${name}: a call of an added tool with arguments that are no object is answered`, async () => {
+    const odd = ["", "null", "[]", '{"handle"', undefined];
+    const names = ["drilldown", "recall", "find_tools", "call_tool"];
+    const asked = [];
+    const calls = odd.flatMap((given, at) => names.map((one) => ({ ...call(`${one}${at}`, one, {}), arguments: given })));
+    const model = new Scripted(({ input }) => (asked.push(input), asked.length === 1 ? calls : [text("done")]));
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 1 });
+    const tools = [simple("one", async () => 1), simple("two", async () => 2)];
+    const { finalOutput, interruptions } = await runs(new Agent({ name: "a", model: cw.serve(model), tools: cw.tools(tools) }), "Go on.");
+    assert.deepEqual([finalOutput, interruptions], ["done", []]);
+    const results = asked[1].filter(({ type }) => type === "function_call_result");
+    assert.equal(results.length, calls.length);
+    for (const { output } of results) assert.match(output.text, /missing/);
+    cw.free();
+  });
+
   test(`OpenAI Agents, ${name}: agents that hand over, each with its tools`, async () => {
     const many = (area) => Array.from({ length: 30 }, (_, n) => simple(`${area}_${n}`, async () => `${area} ${n}`));
     const offered = [];

@@ -1031,8 +1031,8 @@ function isCount(value: unknown): boolean {
   return typeof value === "number" && Number.isInteger(value) && value > 0;
 }
 
-/** Reads what a model said as arguments. */
-function argumentsOf(given: unknown): JsonObject | undefined {
+/** Reads what a model said as arguments: undefined where that is no object, nor the JSON of one. */
+export function argumentsOf(given: unknown): JsonObject | undefined {
   try {
     const value: unknown = typeof given === "string" ? JSON.parse(given) : given;
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
