@@ -2,6 +2,7 @@
 // that its loop takes for its own, and messages are made by the classes of those in the request.
 import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
 import type {
+  AgentLoop,
   AgentLoopOptions,
   AgentLoopStep,
   DescribedTool,
@@ -16,7 +17,7 @@ import type {
 } from "./adapters/agent-loop.js";
 import type { LoopCosts } from "./adapters/loop-report.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
-import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import type { ConversationsOptions } from "./adapters/conversations.js";
 import type { ContextWeaverHandle, ConversationsHandle } from "./adapters/handle.js";
 import { choiceOf } from "./adapters/forced-choice.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
@@ -104,22 +105,24 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function")
     throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
+  const answered = answering(conversations);
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args, id }, config) =>
-      conversationOfTool(conversations, config).loop.drilldownAsync(args as unknown as DrilldownInput, id),
+    addedTool(drilldownOffer(), ({ args, id }, config) =>
+      answered(config, (loop) => loop.drilldownAsync(args as unknown as DrilldownInput, id)),
     ),
-    addedTool(recallOffer(), async ({ args, id }, config) =>
-      conversationOfTool(conversations, config).loop.recallAsync(args as unknown as RecallInput, id),
+    addedTool(recallOffer(), ({ args, id }, config) =>
+      answered(config, (loop) => loop.recallAsync(args as unknown as RecallInput, id)),
     ),
-    addedTool(FIND_TOOLS, async ({ args, id }, config) =>
-      conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id),
+    addedTool(FIND_TOOLS, ({ args, id }, config) =>
+      answered(config, (loop) => loop.findTools(args as unknown as FindToolsInput, id)),
     ),
     // A call that stands for one of another tool is written as that before it is run.
-    addedTool(callOffer(), async ({ args, id }, config) => {
-      const { loop } = conversationOfTool(conversations, config);
-      const { name } = callOffer();
-      return loop.answer(name, args, id) ?? loop.demand(loop.resolve(name, args)?.name ?? name);
-    }),
+    addedTool(callOffer(), ({ args, id }, config) =>
+      answered(config, (loop) => {
+        const { name } = callOffer();
+        return loop.answer(name, args, id) ?? loop.demand(loop.resolve(name, args)?.name ?? name);
+      }),
+    ),
   ];
   return conversations.handle({
     [BRAND]: true,
@@ -130,54 +133,55 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       handler: (request: Request) => Answer | Promise<Answer>,
     ) {
       const { messages, systemMessage, state, runtime } = request;
-      const model = modelName(request.model);
-      const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
-      const own = new Set<object>(added);
-      const tools = request.tools.filter((tool) => !own.has(tool));
-      if (kept.tools === undefined || !isSameList(kept.tools, tools)) {
-        loop.setTools(offered(tools, toJsonSchema));
-        kept.tools = tools;
-      }
-      const read = kept.translator.read(messages, systemMessage);
-      const { query, called } = lastTurn(read.messages);
-      const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const turn = {
-        query,
-        called,
-        demanded: demanded(request.toolChoice),
-        reserved_tokens,
-        model,
-        prices: pricesOf(model),
-      };
-      let sent: ReturnType<typeof written> = { messages: [] };
-      const translated = ({ built }: { readonly built: { readonly messages: readonly AiSdkModelMessage[] } }) => {
-        const lost: string[] = [];
-        sent = written(built.messages, read, kept.translator, systemMessage, (what) => lost.push(what));
-        return lost.map((what) => ({
-          code: "OPAQUE_LEFT_OUT",
-          message: `${what} of messages that are shown otherwise than they were is left out`,
-          path: "/messages",
-        }));
-      };
-      const { tools: names } = await loop.stepLater(FORMAT, read.messages, { ...turn, translated });
-      const offers = new Set(names);
-      const answer = await handler({
-        ...request,
-        ...sent,
-        tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
-        ...(request.toolChoice !== undefined && {
-          toolChoice: choiceOf(
-            request.toolChoice,
-            demanded(request.toolChoice),
-            new Set(tools.map(nameOf)),
-            offers,
-            "auto",
-          ),
-        }),
+      return conversations.during(keyOf(runtime.configurable, state.messages), async ({ loop, kept }) => {
+        const model = modelName(request.model);
+        const own = new Set<object>(added);
+        const tools = request.tools.filter((tool) => !own.has(tool));
+        if (kept.tools === undefined || !isSameList(kept.tools, tools)) {
+          loop.setTools(offered(tools, toJsonSchema));
+          kept.tools = tools;
+        }
+        const read = kept.translator.read(messages, systemMessage);
+        const { query, called } = lastTurn(read.messages);
+        const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
+        const turn = {
+          query,
+          called,
+          demanded: demanded(request.toolChoice),
+          reserved_tokens,
+          model,
+          prices: pricesOf(model),
+        };
+        let sent: ReturnType<typeof written> = { messages: [] };
+        const translated = ({ built }: { readonly built: { readonly messages: readonly AiSdkModelMessage[] } }) => {
+          const lost: string[] = [];
+          sent = written(built.messages, read, kept.translator, systemMessage, (what) => lost.push(what));
+          return lost.map((what) => ({
+            code: "OPAQUE_LEFT_OUT",
+            message: `${what} of messages that are shown otherwise than they were is left out`,
+            path: "/messages",
+          }));
+        };
+        const { tools: names } = await loop.stepLater(FORMAT, read.messages, { ...turn, translated });
+        const offers = new Set(names);
+        const answer = await handler({
+          ...request,
+          ...sent,
+          tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
+          ...(request.toolChoice !== undefined && {
+            toolChoice: choiceOf(
+              request.toolChoice,
+              demanded(request.toolChoice),
+              new Set(tools.map(nameOf)),
+              offers,
+              "auto",
+            ),
+          }),
+        });
+        loop.observe(model, inputTokens(answer), usageDetails(answer));
+        resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
+        return answer;
       });
-      loop.observe(model, inputTokens(answer), usageDetails(answer));
-      resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
-      return answer;
     },
   });
 }
@@ -227,18 +231,20 @@ interface Kept {
   tools?: readonly object[];
 }
 
-/** Finds the conversation in which a tool was called. One that is not in memory is read from the state. */
-function conversationOfTool(
-  conversations: Conversations<Kept>,
-  { configurable, state }: LangChainToolConfig = {},
-): ServedConversation<Kept> {
-  const messages = messagesOf(state);
-  const key = keyOf(configurable, messages);
-  const isNew = conversations.get(key) === undefined;
-  const conversation = conversations.of(key);
-  const { loop, kept } = conversation;
-  if (isNew && messages.length > 0) loop.manager.syncMessages(kept.translator.read(messages).messages, FORMAT);
-  return conversation;
+/** Answers calls of added tools in their conversations. One that is not in memory is read from the state. */
+function answering(conversations: Conversations<Kept>) {
+  return (
+    { configurable, state }: LangChainToolConfig = {},
+    answer: (loop: AgentLoop) => string | Promise<string>,
+  ): Promise<string> => {
+    const messages = messagesOf(state);
+    const key = keyOf(configurable, messages);
+    const isNew = conversations.get(key) === undefined;
+    return conversations.during(key, ({ loop, kept }) => {
+      if (isNew && messages.length > 0) loop.manager.syncMessages(kept.translator.read(messages).messages, FORMAT);
+      return answer(loop);
+    });
+  };
 }
 
 /** The key of a conversation: its thread, with the agent's place among others in it, or its first message. */

@@ -154,26 +154,31 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
           steps.at(-1)?.usage?.inputTokens,
           steps.at(-1)?.usage as Readonly<Record<string, unknown>> | undefined,
         );
-      const step = stepOf(conversation, input);
+      const active = activeOf(input);
+      const step = stepOf(conversation, input, active);
       state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
       // A log that had to give way while a tool ran is read again.
-      const served = (): AgentLoop => {
+      const served = <R>(answer: (loop: AgentLoop) => R | Promise<R>): Promise<R> => {
         const isNew = conversations.get(key) === undefined;
-        const { loop: present } = conversations.of(key);
-        if (isNew) present.manager.syncMessages(messageList.get.all.aiV5.model(), FORMAT);
-        return present;
+        return conversations.during(key, (present) => {
+          if (isNew) present.loop.manager.syncMessages(messageList.get.all.aiV5.model(), FORMAT);
+          setTools(present, active);
+          return answer(present.loop);
+        });
       };
       const added = {
-        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) =>
-          served().drilldownAsync(input, call?.toolCallId),
+        drilldown: addedTool(drilldownOffer(), (input: DrilldownInput, call) =>
+          served((loop) => loop.drilldownAsync(input, call?.toolCallId)),
         ),
-        recall: addedTool(recallOffer(), async (input: RecallInput, call) =>
-          served().recallAsync(input, call?.toolCallId),
+        recall: addedTool(recallOffer(), (input: RecallInput, call) =>
+          served((loop) => loop.recallAsync(input, call?.toolCallId)),
         ),
-        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) =>
-          served().findTools(input, call?.toolCallId),
+        find_tools: addedTool(FIND_TOOLS, (input: FindToolsInput, call) =>
+          served((loop) => loop.findTools(input, call?.toolCallId)),
         ),
-        call_tool: addedTool(callOffer(), async (input: unknown, call) => runTool(served(), tools, input, call)),
+        call_tool: addedTool(callOffer(), (input: unknown, call) =>
+          served((loop) => runTool(loop, tools, input, call)),
+        ),
       };
       const names = step.chosen?.names ?? [];
       const choice = input.toolChoice as MastraStep["toolChoice"];
@@ -197,13 +202,15 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const { messages, putBack } = takeMarks(said.map(modelMessage), MODEL_MARKS);
-      const { loop, kept } = conversations.of(key);
-      const { built } = await loop.stepLater(FORMAT, messages, {
-        ...lastTurn(messages),
-        ...(chosen && { chosen }),
-        reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
-        model: called,
-        prices: pricesOfModel(named),
+      const { built, marks } = await conversations.during(key, async ({ loop, kept }) => {
+        const step = await loop.stepLater(FORMAT, messages, {
+          ...lastTurn(messages),
+          ...(chosen && { chosen }),
+          reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
+          model: called,
+          prices: pricesOfModel(named),
+        });
+        return { built: step.built, marks: kept.marks };
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
       const written = putBack(built.messages as unknown as readonly Fields[]).map((message) =>
@@ -212,7 +219,7 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       const first = written.findIndex(({ role }) => role !== "system");
       if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);
       // The tools, which are before it, are not seen here.
-      const { prompt: marked } = kept.marks?.mark({ prompt: written, tools: [] }, named, {}) ?? { prompt: written };
+      const { prompt: marked } = marks?.mark({ prompt: written, tools: [] }, named, {}) ?? { prompt: written };
       return { prompt: marked as readonly object[] as Prompt };
     },
   });
@@ -243,17 +250,26 @@ async function runTool(
   return isFree && tool.execute ? tool.execute(meant.arguments, call) : loop.demand(meant.name);
 }
 
+/** The tools that the caller has not left out. */
+function activeOf({ tools = {}, activeTools }: MastraStepInput): Fields {
+  return Object.fromEntries(Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true));
+}
+
+function setTools({ loop, kept }: ServedConversation<Kept>, tools: Fields): void {
+  if (kept.tools !== undefined && isSameSet(kept.tools, tools)) return;
+  loop.setTools(offered(tools));
+  kept.tools = tools;
+}
+
 /** Chooses the tools of a step. */
 function stepOf(
-  { loop, kept }: ServedConversation<Kept>,
-  { messages: stored, tools = {}, activeTools, toolChoice, structuredOutput, messageList, model }: MastraStepInput,
+  conversation: ServedConversation<Kept>,
+  { messages: stored, toolChoice, structuredOutput, messageList, model }: MastraStepInput,
+  active: Fields,
 ): Pick<StepState, "chosen" | "reserved_tokens" | "error"> {
+  const { loop } = conversation;
   try {
-    const active = Object.fromEntries(Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true));
-    if (kept.tools === undefined || !isSameSet(kept.tools, active)) {
-      loop.setTools(offered(active));
-      kept.tools = active;
-    }
+    setTools(conversation, active);
     const messages = messageList.get.all.aiV5.model() as readonly Fields[];
     const { query, called } = lastTurn(messages);
     // Only the prompt that comes after has the form that the log knows.

@@ -376,6 +376,28 @@ for (const [name, run] of Object.entries(HOW)) {
     cw.free();
   });
 
+  test(`LangChain, ${name}: threads that are asked at once stay until they are answered, whatever the limit`, async () => {
+    let asked = 0;
+    let all;
+    const together = new Promise((resolve) => (all = resolve));
+    const model = new ScriptedModel(async ({ messages }) => {
+      if (++asked === 3) all();
+      await together;
+      const input_tokens = countTokens(messages.at(-1).text);
+      return { content: messages.at(-1).text, usage_metadata: { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 } };
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
+    const agent = createAgent({ model, tools: [], middleware: [cw], checkpointer: new MemorySaver() });
+    const keys = ["a", "b", "c"];
+    const states = await Promise.all(keys.map((key) => run(agent, { messages: [user(key.repeat(2_000))] }, thread(key))));
+    assert.deepEqual(
+      states.map(({ messages }) => messages.at(-1).text[0]),
+      keys,
+    );
+    assert.equal(keys.filter((key) => cw.conversation(key)).length, 1);
+    cw.free();
+  });
+
   test(`LangChain, ${name}: without a thread a run is a conversation`, async () => {
     const keys = new Set();
     const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
@@ -486,6 +508,31 @@ test("LangChain: a log that had to give way while a call waited is read from the
   assert.ok(messages.at(-2).text.includes(ANSWER), messages.at(-2).text);
   assert.equal(messages.at(-1).text, "done");
   cw.free();
+});
+
+test("LangChain: a process that does not know the tools yet tells the model to look for them in the next step", async () => {
+  const { tools } = sdkTools();
+  const looks = [call("f", "find_tools", { query: "archive" }), call("c", "call_tool", { name: "crm_list_2", arguments: { group: 2 } })];
+  const model = new ScriptedModel(({ messages }) => {
+    const results = messages.filter(({ type }) => type === "tool");
+    if (results.length === 0) return asks(...looks);
+    return results.length === 2 ? asks(call("f2", "find_tools", { query: "archive" })) : says("done");
+  });
+  const checkpointer = new MemorySaver();
+  const made = () => {
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
+    return { cw, agent: createAgent({ model, tools, middleware: [cw, humanInTheLoopMiddleware({ interruptOn: { find_tools: true } })], checkpointer }) };
+  };
+  const [first, second] = [made(), made()];
+  const approval = () => new Command({ resume: { decisions: [{ type: "approve" }] } });
+  await first.agent.invoke({ messages: [user("Archive the mail of group 4.")] }, thread("t"));
+  await second.agent.invoke(approval(), thread("t"));
+  const { messages } = await second.agent.invoke(approval(), thread("t"));
+  const said = Object.fromEntries(messages.filter(({ type }) => type === "tool").map(({ tool_call_id, text }) => [tool_call_id, text]));
+  assert.match(said.f, /next step/);
+  assert.doesNotMatch(said.f2, /next step|already/);
+  assert.match(said.f2, /_archive_/);
+  for (const { cw } of [first, second]) cw.free();
 });
 
 test("LangChain: a tool that is demanded is offered, whatever the query brings", async () => {

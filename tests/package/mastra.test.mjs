@@ -351,6 +351,23 @@ for (const [name, run] of Object.entries(HOW)) {
     cw.free();
   });
 
+  test(`Mastra, ${name}: a log that had to give way while the model was asked knows the tools again`, async () => {
+    const { tools, executed } = sdkTools();
+    const asked = [];
+    const turns = [[call("f", "find_tools", { query: "take a picture" })], [call("c", "call_tool", { name: "take_picture", arguments: {} })]];
+    const model = modelOf(4, ({ prompt }) => {
+      asked.push(textsOf(prompt).join("\n"));
+      cw.conversation("t").free();
+      return asked.length > turns.length ? says("done") : said(...turns[asked.length - 1]);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
+    const agent = agentOf({ model, tools, cw, memory: new MockMemory() });
+    await run(agent, "Archive the mail of group 4.", { maxSteps: 5, memory: memoryOf("t") });
+    assert.match(asked[1], /take_picture: Take a picture of the order desk/);
+    assert.deepEqual(executed, ["take_picture"]);
+    cw.free();
+  });
+
   test(`Mastra, ${name}: structured answers, and tools that the caller left out`, async () => {
     const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({}), execute: async () => orders() });
     const other = createTool({ id: "other", description: "Another", inputSchema: z.object({}), execute: async () => 1 });

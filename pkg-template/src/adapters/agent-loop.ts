@@ -203,6 +203,8 @@ const MOST_LISTS = 16;
 /** Least and most tokens of a model for one of the estimator that are believed. */
 const LEAST_SHARE = 0.4;
 const MOST_SHARE = 2.5;
+/** Said to a model that asks for a tool before the loop was told which there are. */
+const NOT_TOLD = "The tools that are not offered are known from the next step on: call this again then.";
 /** What providers put around a definition, or a text beside the messages. */
 const FRAME_TOKENS = 4;
 
@@ -261,6 +263,8 @@ export class AgentLoop {
   /** Of tools that are too many to be offered all. */
   #front: ToolFront | undefined;
   #tools = new Map<string, PricedTool>();
+  /** Whether these were told: a log that is read again for a call of an added tool has none yet. */
+  #isTold = false;
   /** Names the set of these tools. */
   #listKey = "";
   /** What the model found by `find_tools`, the newest last. */
@@ -327,7 +331,7 @@ export class AgentLoop {
     }
     const router = tools.length > this.#maxTools ? new Router(tools.map((tool) => this.#selectable(tool))) : undefined;
     this.#router?.free();
-    [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
+    [this.#tools, this.#router, this.#turn, this.#found, this.#isTold] = [known, router, undefined, [], true];
     this.#front = router && this.#frontOf(router);
     this.#demanded.clear();
   }
@@ -651,7 +655,11 @@ export class AgentLoop {
   }
 
   #resolved(given: unknown, parse?: (json: string) => unknown): ResolvedCall {
-    return this.#front?.resolve(given, parse) ?? { problem: "All tools are offered already: call it by its own name." };
+    return (
+      this.#front?.resolve(given, parse) ?? {
+        problem: this.#isTold ? "All tools are offered already: call it by its own name." : NOT_TOLD,
+      }
+    );
   }
 
   /**
@@ -714,7 +722,7 @@ export class AgentLoop {
   findTools(input: FindToolsInput, call_id?: string): string {
     const { result } = this.manager.runAdded({ name: FIND_TOOLS.name, input, call_id }, () => {
       const front = this.#front;
-      if (!front) return "All tools are offered already.";
+      if (!front) return this.#isTold ? "All tools are offered already." : NOT_TOLD;
       const { names, text } = front.find(input.query);
       this.#found = [...this.#found.filter((name) => !names.includes(name)), ...names].slice(-this.#maxTools);
       return text;

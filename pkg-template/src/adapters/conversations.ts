@@ -14,8 +14,8 @@ export interface ConversationsOptions extends Omit<AgentLoopOptions, "manager" |
    */
   readonly manager?: ContextManagerOptions | ((conversation: string) => ContextManager);
   /**
-   * Conversations whose logs are kept in memory; the one that was idle longest gives way. What the framework still has of it is
-   * read again when it goes on. Default: 100.
+   * Conversations whose logs are kept in memory; the one that was idle longest gives way, and none with a call under way. What the
+   * framework still has of it is read again when it goes on. Default: 100.
    */
   readonly max_conversations?: number;
   /** Is told of every step what was sent and what was left out, and the key of the conversation. What it throws ends the step. */
@@ -43,7 +43,7 @@ export class Conversations<T> {
   readonly #begin: () => T;
   /** The conversation that will begin, unless its log is to be asked for by its key. */
   #next: BegunConversation<T> | undefined;
-  readonly #known = new Map<string, ServedConversation<T>>();
+  readonly #known = new Map<string, BegunConversation<T>>();
 
   constructor(given: ConversationsOptions, begin: () => T) {
     if (typeof given !== "object" || (given as unknown) === null)
@@ -101,15 +101,19 @@ export class Conversations<T> {
 
   /** Finds a conversation, or begins it. */
   of(key: string): ServedConversation<T> {
-    const conversation = this.#known.get(key) ?? this.#begun(key);
-    this.#known.delete(key);
-    this.#known.set(key, conversation);
-    for (const [oldest, { loop }] of this.#known) {
-      if (this.#known.size <= this.#most) break;
-      this.#known.delete(oldest);
-      loop.free();
+    return this.#latest(key);
+  }
+
+  /** Finds a conversation, or begins it, for a call: it does not give way before that ends. */
+  async during<R>(key: string, call: (conversation: ServedConversation<T>) => R | Promise<R>): Promise<R> {
+    const conversation = this.#latest(key);
+    conversation.calls += 1;
+    try {
+      return await call(conversation);
+    } finally {
+      conversation.calls -= 1;
+      this.#giveWay();
     }
-    return conversation;
   }
 
   /** Finds a conversation that is in memory. */
@@ -124,7 +128,24 @@ export class Conversations<T> {
     this.#next = undefined;
   }
 
-  #begun(key: string): ServedConversation<T> {
+  /** Puts a conversation behind the others. */
+  #latest(key: string): BegunConversation<T> {
+    const conversation = this.#known.get(key) ?? this.#begun(key);
+    this.#known.delete(key);
+    this.#known.set(key, conversation);
+    this.#giveWay(conversation);
+    return conversation;
+  }
+
+  /** Ends those that were idle longest, as long as there are too many. */
+  #giveWay(latest?: BegunConversation<T>): void {
+    for (const [key, conversation] of this.#known) {
+      if (this.#known.size <= this.#most) break;
+      if (conversation !== latest && conversation.calls === 0) this.#end(key);
+    }
+  }
+
+  #begun(key: string): BegunConversation<T> {
     const { manager } = this.#given;
     const begun = this.#next ?? this.#made(typeof manager === "function" ? manager(key) : manager);
     this.#next = undefined;
@@ -137,6 +158,7 @@ export class Conversations<T> {
     const told = on_step && ((step: AgentLoopStep): void => on_step(step, made.key));
     const made: BegunConversation<T> = {
       key: "",
+      calls: 0,
       loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { on_step: told }) }, [
         "max_conversations",
         "toJsonSchema",
@@ -150,6 +172,8 @@ export class Conversations<T> {
 /** A conversation, with what it is known by once it has begun. */
 interface BegunConversation<T> extends ServedConversation<T> {
   key: string;
+  /** Calls that are under way. */
+  calls: number;
 }
 
 /** Makes a catalog, whose errors are about what stands `at` a place in the request. */
