@@ -172,7 +172,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       description: PAY.description,
       inputSchema: z.object({ id: z.number() }),
       needsApproval: true,
-      execute: async ({ id }) => (paid.push(id), "paid"),
+      async *execute({ id }) {
+        yield "paying";
+        paid.push(id);
+        yield "paid";
+      },
     }),
     weigh_parcel: sdk.tool({
       description: "Weighs a parcel",
@@ -224,7 +228,36 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     const other = begin();
     await sdk.generateText(settings(other, model, approve([...question, ...response.messages])));
     assert.deepEqual(paid, [7]);
+    assert.match(promptOf(asked.at(-1)), /"paid"/);
     for (const one of [cw, other]) one.free();
+  });
+
+  test(`call_tool, AI SDK ${version}: what a tool says last is its result, whether its schema checks at once or later`, async () => {
+    async function* words({ id }) {
+      yield { state: "begun" };
+      yield { state: "done", id };
+    }
+    const schema = z.object({ id: z.number() });
+    // Only of what is made by `async function*` it is known that it answers little by little before it is called.
+    for (const [inputSchema, execute, early] of [
+      [schema, words, 2],
+      [sdk.zodSchema(schema), words, 2],
+      [sdk.zodSchema(schema), (input) => words(input), 0],
+      [sdk.zodSchema(schema), async ({ id }) => ({ state: "done", id }), 0],
+    ]) {
+      asked.length = 0;
+      const tools = { ...sdkTools([]), watch_parcel: sdk.tool({ description: "Watches it", inputSchema, execute }) };
+      const cw = aiSdk.contextWeaver({ ...OPTIONS, tools });
+      const model = scripted(said([call("w", "call_tool", { name: "watch_parcel", arguments: { id: 7 } })]), done);
+      const settings = { model, tools: cw.tools, prepareStep: cw.prepareStep, prompt: QUESTION, stopWhen: sdk.stop(5) };
+      const told = [];
+      for await (const { type, preliminary = false, output } of sdk.streamText(settings).fullStream)
+        if (type === "tool-result") told.push([preliminary, output]);
+      assert.deepEqual(told.pop(), [false, { state: "done", id: 7 }]);
+      assert.deepEqual([told.length, told.every(([preliminary]) => preliminary)], [early, true]);
+      assert.match(promptOf(asked[1]), /"state":"done","id":7/);
+      cw.free();
+    }
   });
 
   test(`call_tool, AI SDK ${version}: a middleware makes it the call that is meant, which the SDK runs`, async () => {

@@ -48,13 +48,15 @@ export function runnerOf(
     if (!tool.execute) return loop.demand(call.name);
     const execute = (value: unknown): unknown => tool.execute?.(value, options);
     const value = validated(tool.inputSchema, call.arguments);
-    return value instanceof Promise ? value.then(execute) : execute(value);
+    if (!(value instanceof Promise)) return execute(value);
+    const output = value.then(execute);
+    return isGenerator(tool.execute) ? littleByLittle(output as Promise<AsyncIterable<unknown>>) : output.then(lastOf);
   };
   return {
     execute(input, options) {
       const waiting = prepared();
       // What can be run at once is, as a tool may answer little by little.
-      return waiting ? waiting.then(() => run(input, options)) : run(input, options);
+      return waiting ? waiting.then(() => run(input, options)).then(lastOf) : run(input, options);
     },
     async needsApproval(input, options) {
       await prepared();
@@ -74,6 +76,24 @@ export function runnerOf(
       ) as never;
     },
   };
+}
+
+function isGenerator(execute: unknown): boolean {
+  return Object.prototype.toString.call(execute) === "[object AsyncGeneratorFunction]";
+}
+
+/** What a tool is going to say. The SDK reads on in what is returned at once, and not in what a promise brings. */
+async function* littleByLittle(output: Promise<AsyncIterable<unknown>>): AsyncGenerator<unknown> {
+  yield* await output;
+}
+
+/** What a tool said in the end. */
+async function lastOf(output: unknown): Promise<unknown> {
+  const isMore = typeof (output as Partial<AsyncIterable<unknown>> | null | undefined)?.[Symbol.asyncIterator];
+  if (isMore !== "function") return output;
+  let last: unknown;
+  for await (const said of output as AsyncIterable<unknown>) last = said;
+  return last;
 }
 
 /** Arguments as a tool takes them: checked, and changed where its schema does that. Throws what is wrong. */
