@@ -263,6 +263,11 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     assert.deepEqual(failures, ["Error: overloaded"]);
     await assert.rejects(sdk.generateText({ model: broken.model, messages: history(), maxRetries: 0 }), /overloaded/);
     broken.middleware.free();
+    // Nor is it asked again after an error that the stream told of.
+    const failed = wrapped([said([drilldown("d1"), { type: "error", error: new Error("cut off") }]), text(ANSWER)]);
+    await sdk.streamText({ model: failed.model, messages: history(), onError: ({ error }) => void failures.push(String(error)) }).consumeStream();
+    assert.deepEqual([failures.slice(1), failed.asked.length], [["Error: cut off"], 1]);
+    failed.middleware.free();
     const controller = new AbortController();
     const aborted = wrapped([said([drilldown("d1")]), ({ abortSignal }) => (controller.abort(), abortSignal.throwIfAborted())]);
     const ended = [];

@@ -304,6 +304,7 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
     for (let round = 0; ; round++) {
       const said = new Said();
       let finish: Fields | undefined;
+      let failed = false;
       const hidden = new Set<unknown>();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         const part = call.read(read.value);
@@ -312,6 +313,7 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
         if (String(part["type"]).startsWith("tool-input-") && hidden.has(part["id"])) continue;
         if (part["type"] === "finish") finish = part;
         else {
+          failed ||= part["type"] === "error";
           said.add(part);
           if (round === 0 || part["type"] !== "stream-start") yield told(part, round);
         }
@@ -320,7 +322,8 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
       const { results, isOpen } = await call.take(said.content(), finish?.["usage"] as Fields | undefined);
       if (isCancelled) return;
       yield* results;
-      if (!isOpen || !finish) {
+      // After an error the SDK ends the step.
+      if (!isOpen || !finish || failed) {
         if (finish) yield { ...finish, usage: call.usage };
         return;
       }
