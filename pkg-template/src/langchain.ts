@@ -1,6 +1,6 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
-import { FIND_TOOLS, callOffer, drilldownOffer, pricesOf, recallOffer } from "./adapters/agent-loop.js";
+import { addedOffers, callOffer, pricesOf } from "./adapters/agent-loop.js";
 import type {
   AgentLoop,
   AgentLoopOptions,
@@ -10,10 +10,7 @@ import type {
   LeftOut,
   LoopReport,
   StepReport,
-  DrilldownInput,
-  FindToolsInput,
   OfferedTool,
-  RecallInput,
 } from "./adapters/agent-loop.js";
 import type { LoopCosts } from "./adapters/loop-report.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
@@ -106,16 +103,12 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function")
     throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const answered = answering(conversations);
+  const ofLoop = (offer: DescribedTool): LangChainAddedTool =>
+    addedTool(offer, ({ args, id }, config) =>
+      answered(config, (loop) => loop.answerAsync(offer.name, args, id) as Promise<string>),
+    );
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), ({ args, id }, config) =>
-      answered(config, (loop) => loop.drilldownAsync(args as unknown as DrilldownInput, id)),
-    ),
-    addedTool(recallOffer(), ({ args, id }, config) =>
-      answered(config, (loop) => loop.recallAsync(args as unknown as RecallInput, id)),
-    ),
-    addedTool(FIND_TOOLS, ({ args, id }, config) =>
-      answered(config, (loop) => loop.findTools(args as unknown as FindToolsInput, id)),
-    ),
+    ...addedOffers().map(ofLoop),
     // A call that stands for one of another tool is written as that before it is run.
     addedTool(callOffer(), ({ args, id }, config) =>
       answered(config, (loop) => {

@@ -1,5 +1,5 @@
 // `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
-import { FIND_TOOLS, callOffer, drilldownOffer, recallOffer } from "./adapters/agent-loop.js";
+import { addedOffers, callOffer } from "./adapters/agent-loop.js";
 import type {
   AgentLoop,
   AgentLoopOptions,
@@ -11,10 +11,7 @@ import type {
   LeftOut,
   LoopReport,
   StepReport,
-  DrilldownInput,
-  FindToolsInput,
   OfferedTool,
-  RecallInput,
 } from "./adapters/agent-loop.js";
 import type { LoopCosts } from "./adapters/loop-report.js";
 import { Conversations, catalogAt } from "./adapters/conversations.js";
@@ -158,7 +155,7 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       const step = stepOf(conversation, input, active);
       state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
       // A log that had to give way while a tool ran is read again.
-      const served = <R>(answer: (loop: AgentLoop) => R | Promise<R>): Promise<R> => {
+      const served = (answer: (loop: AgentLoop) => unknown): Promise<unknown> => {
         const isNew = conversations.get(key) === undefined;
         return conversations.during(key, (present) => {
           if (isNew) present.loop.manager.syncMessages(messageList.get.all.aiV5.model(), FORMAT);
@@ -166,19 +163,11 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
           return answer(present.loop);
         });
       };
+      const ofLoop = (offer: DescribedTool) =>
+        addedTool(offer, (input, call) => served((loop) => loop.answerAsync(offer.name, input, call?.toolCallId)));
       const added = {
-        drilldown: addedTool(drilldownOffer(), (input: DrilldownInput, call) =>
-          served((loop) => loop.drilldownAsync(input, call?.toolCallId)),
-        ),
-        recall: addedTool(recallOffer(), (input: RecallInput, call) =>
-          served((loop) => loop.recallAsync(input, call?.toolCallId)),
-        ),
-        find_tools: addedTool(FIND_TOOLS, (input: FindToolsInput, call) =>
-          served((loop) => loop.findTools(input, call?.toolCallId)),
-        ),
-        call_tool: addedTool(callOffer(), (input: unknown, call) =>
-          served((loop) => runTool(loop, tools, input, call)),
-        ),
+        ...Object.fromEntries(addedOffers().map((offer) => [offer.name, ofLoop(offer)])),
+        call_tool: addedTool(callOffer(), (input, call) => served((loop) => runTool(loop, tools, input, call))),
       };
       const names = step.chosen?.names ?? [];
       const choice = input.toolChoice as MastraStep["toolChoice"];
@@ -329,9 +318,9 @@ interface MastraToolCall {
   readonly toolCallId?: string;
 }
 
-function addedTool<Input>(
+function addedTool(
   { description, schema }: DescribedTool,
-  execute: (input: Input, call?: MastraToolCall) => Promise<unknown>,
+  execute: (input: unknown, call?: MastraToolCall) => Promise<unknown>,
 ) {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }

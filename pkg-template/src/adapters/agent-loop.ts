@@ -681,11 +681,12 @@ export class AgentLoop {
   }
 
   /** Does the same where it may take time: a result that is not in memory is fetched. What is no call of theirs is told at once. */
-  answerAsync(name: string, given: unknown, call_id?: string): Promise<string> | undefined {
+  answerAsync(name: string, given: unknown, call_id?: string, signal?: AbortSignal): Promise<string> | undefined {
     const isRead = name === this.#recall.tool.name || name === this.#drilldown.tool.name;
     const input = isRead ? argumentsOf(given) : undefined;
-    if (input && name === this.#recall.tool.name) return this.recallAsync(input as unknown as RecallInput, call_id);
-    if (input) return this.drilldownAsync(input as unknown as DrilldownInput, call_id);
+    if (input && name === this.#recall.tool.name)
+      return this.recallAsync(input as unknown as RecallInput, call_id, signal);
+    if (input) return this.drilldownAsync(input as unknown as DrilldownInput, call_id, signal);
     const answer = this.answer(name, given, call_id);
     return answer === undefined ? undefined : Promise.resolve(answer);
   }
