@@ -111,14 +111,24 @@ export type AiSdkToolChoice<Names extends string = string> =
   | "required"
   | { type: "tool"; toolName: Names };
 
+/** Instructions as a message. */
+export type AiSdkInstructions = Extract<AiSdkModelMessage, { role: "system" }>;
+
 /** What `prepareStep` answers. */
 export interface AiSdkStep<Names extends string> {
   messages: AiSdkModelMessage[];
+  /**
+   * The tools of the step. They take the place of the `activeTools` of `generateText`, which `prepareStep` does not see: leave a tool
+   * that is switched off out of `tools`.
+   */
   activeTools: Names[];
   /** The choice that was given: `auto` in place of one that forces a tool for which there was no room. */
   toolChoice?: AiSdkToolChoice<Names>;
-  /** The instructions, when there are any. Version 6 gets them among the messages. */
-  system?: string;
+  /**
+   * The instructions, when there are any: a text, or messages where one has options, such as a mark. Version 6 gets them among the
+   * messages.
+   */
+  system?: string | AiSdkInstructions[];
   /** The key of the conversation, where `cache_key` asks for it. */
   providerOptions?: { openai: { promptCacheKey: string } };
 }
@@ -244,16 +254,13 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
   };
   // What was approved is run before the first step.
   const prepared = (): Promise<void> | undefined => (isReady ? undefined : (reading ??= read()));
-  /** The call whose cost was taken last. */
+  /** The call whose cost was taken last, and the model of the last step. */
   let paid: object | undefined;
+  let asked: string | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), (input, options) =>
-      loop.drilldownAsync(input, options?.toolCallId, options?.abortSignal),
-    ),
-    recall: addedTool(recallOffer(), (input, options) =>
-      loop.recallAsync(input, options?.toolCallId, options?.abortSignal),
-    ),
-    find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
+    drilldown: addedTool(drilldownOffer(), loop),
+    recall: addedTool(recallOffer(), loop),
+    find_tools: addedTool(FIND_TOOLS, loop),
     // What depends on the tool that is meant has no type of its own there.
     call_tool: {
       description: callOffer().description,
@@ -271,8 +278,8 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       const model = typeof step.model === "string" ? step.model : step.model?.modelId;
       const last = step.steps?.at(-1);
       // A step that is tried again is told of the same call.
-      if (model !== undefined && last !== undefined && last !== paid)
-        loop.observe(model, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
+      if (asked !== undefined && last !== undefined && last !== paid)
+        loop.observe(asked, last.usage?.inputTokens, last.usage as Readonly<Record<string, unknown>> | undefined);
       paid = last;
       const demanded = forcedTool(step.toolChoice);
       const compiled = await loop.stepLater("ai-sdk-model", bare.messages, {
@@ -281,11 +288,12 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
         model,
         prices: pricesOfModel(step.model ?? ""),
       });
-      const written = [...bare.putBack(compiled.built.messages)];
-      const built = "initialInstructions" in step ? withoutSystem(written) : { messages: written };
+      asked = model;
+      const written = bare.putBack(compiled.built.messages);
       // The tools, which are before them, are the same each time; the SDK has them.
-      const marked = step.model && marks?.mark({ prompt: built.messages, tools: [] }, step.model, {});
-      const split = { ...built, messages: marked ? [...marked.prompt] : built.messages };
+      const marked = step.model && marks?.mark({ prompt: written, tools: [] }, step.model, {});
+      const sent = [...(marked ? marked.prompt : written)];
+      const split = "initialInstructions" in step ? withoutSystem(sent) : { messages: sent };
       conversation.remember({ conversation: messages, messages: split.messages });
       const promptCacheKey = key.of(false, () => beginning(messages));
       const keyed = promptCacheKey === undefined ? {} : { providerOptions: { openai: { promptCacheKey } } };
@@ -334,20 +342,24 @@ class Conversation {
 }
 
 /** Takes the instructions out of the messages. */
-function withoutSystem(messages: readonly AiSdkModelMessage[]): { messages: AiSdkModelMessage[]; system?: string } {
-  const isSystem = ({ role }: AiSdkModelMessage): boolean => role === "system";
-  const system = messages.filter(isSystem).map(({ content }) => content as string);
+function withoutSystem(messages: readonly AiSdkModelMessage[]): Pick<AiSdkStep<string>, "messages" | "system"> {
+  const isSystem = (message: AiSdkModelMessage): message is AiSdkInstructions => message.role === "system";
+  const system = messages.filter(isSystem);
+  const isPlain = system.every((message) => !("providerOptions" in message));
   return {
     messages: messages.filter((message) => !isSystem(message)),
-    ...(system.length > 0 && { system: system.join("\n\n") }),
+    ...(system.length > 0 && { system: isPlain ? system.map(({ content }) => content).join("\n\n") : system }),
   };
 }
 
-function addedTool<Input>(
-  { description, schema }: DescribedTool,
-  execute: AiSdkAddedTool<Input>["execute"],
-): AiSdkAddedTool<Input> {
-  return { description, inputSchema: aiSdkSchema(schema), execute };
+function addedTool<Input>({ name, description, schema }: DescribedTool, loop: AgentLoop): AiSdkAddedTool<Input> {
+  return {
+    description,
+    inputSchema: aiSdkSchema(schema),
+    // The SDK has checked nothing of the input.
+    execute: (input, options) =>
+      loop.answerAsync(name, input, options?.toolCallId, options?.abortSignal) as Promise<string>,
+  };
 }
 
 /** What the SDK takes for the schema of a tool that has none. */

@@ -92,6 +92,17 @@ for (const [version, sdk] of Object.entries(SDKS)) {
         for (const model of OTHERS) assert.equal(marksOf(await sentBy(model, form)), 0);
       });
     }
+
+    test(`AI SDK ${version}, ${name}, prepareStep: instructions keep what the caller marks, in every step`, async () => {
+      const cacheControl = { type: "ephemeral", ttl: "1h" };
+      const instructions = { role: "system", content: "Be brief.", providerOptions: { anthropic: { cacheControl, other: 1 } } };
+      for (const model of [CLAUDE, OTHERS[0]]) {
+        for (const request of await sentBy(model, "prepareStep", {}, { [sdk.system]: instructions })) {
+          assert.deepEqual(request.system, [{ role: "system", content: "Be brief.", type: "text", anthropic: { other: 1 }, cache_control: cacheControl }]);
+          assert.ok(marksOf(request) <= 4, `${marksOf(request)} marks`);
+        }
+      }
+    });
   }
 
   test(`AI SDK ${version}: marks of the caller count, and the option is true or false`, async () => {

@@ -57,6 +57,47 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       }
     });
 
+    test(`AI SDK ${version}, ${name}: what a call cost is told of the model that was called`, async () => {
+      const factors = { small: 0.5, big: 1.2 };
+      const steps = [];
+      const models = Object.keys(factors).map((modelId) => {
+        const model = modelOf(sdk, () => {
+          const { built, tool_tokens } = steps.at(-1);
+          const total = Math.round(factors[modelId] * (built.tokens + tool_tokens));
+          const answer = said(steps.length < 5 ? [call(`c${steps.length}`, "read", {})] : [{ type: "text", text: "done" }]);
+          return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total } } };
+        });
+        return Object.assign(model, { modelId });
+      });
+      const tools = { read: sdk.tool({ description: "Read", inputSchema: z.object({}), execute: async () => "word ".repeat(100) }) };
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
+      const prepareStep = async (step) => {
+        const model = models[step.stepNumber % 2];
+        return { ...(await cw.prepareStep({ ...step, model })), model };
+      };
+      await run(sdk, { model: models[0], tools: cw.tools, prepareStep, stopWhen: sdk.stop(6), prompt: "word ".repeat(500) });
+      const told = steps.slice(2).map(({ built }) => built.pack.stats.calibration);
+      assert.deepEqual(
+        told.map(({ model, factor }) => [model, Math.round(10 * factor) / 10]),
+        ["small", "big", "small"].map((model) => [model, factors[model]]),
+      );
+      cw.free();
+    });
+
+    test(`AI SDK ${version}, ${name}: a call of an added tool whose input is no object is answered`, async () => {
+      const odd = [null, [], "x", 5];
+      const names = ["drilldown", "recall", "find_tools", "call_tool"];
+      const calls = odd.flatMap((input, at) => names.map((one) => call(`${one}${at}`, one, input)));
+      const prompts = [];
+      const model = modelOf(sdk, ({ prompt }) => (prompts.push(prompt), said(prompts.length === 1 ? calls : [{ type: "text", text: "done" }])));
+      const cw = contextWeaver({ tools: sdkTools(sdk).tools, budget_tokens: BUDGET });
+      await run(sdk, { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5), prompt: QUESTION });
+      const results = prompts[1].filter(({ role }) => role === "tool").flatMap(({ content }) => content);
+      assert.equal(results.length, calls.length);
+      for (const { output } of results) assert.match(output.value, /no JSON object/);
+      cw.free();
+    });
+
     test(`AI SDK ${version}, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
       const { manager, read, on_step, next, holds } = evicted({ ContextManager });
       const model = modelOf(sdk, ({ prompt }) => {
