@@ -1161,6 +1161,7 @@ Object.assign(ROWS, {
   "LoopMemo.new": (_, cw) => each(() => new cw.LoopMemo(SECRET)),
   "LoopMemo.size": (_, cw) => new cw.LoopMemo().size,
   "LoopMemo.add": (_, cw) => new cw.LoopMemo().add(SECRET),
+  "LoopMemo.delete": (_, cw) => new cw.LoopMemo().delete(SECRET),
   "MetaPolicy.none": (_, cw) => cw.MetaPolicy.none,
   "MetaPolicy.allow": (_, cw) => each(() => cw.MetaPolicy.allow(["tenant"], { [NAME]: 1 })),
   "MetaPolicy.deny": (_, cw) => cw.MetaPolicy.deny(["tenant"]),

@@ -374,6 +374,7 @@ const bagCases = {
     assert.deepEqual([first("a"), first("a"), first("b"), first("c"), first("a"), first("c")], [true, false, true, true, true, false]);
     assert.ok(cw.firstTimeIn(cw.ToolCallContext.EMPTY, memo) && cw.firstTimeIn(cw.ToolCallContext.EMPTY, memo));
     assert.equal(memo.size, 2);
+    assert.deepEqual([memo.delete("a"), memo.delete("a"), first("a")], [true, false, true]);
     assert.throws(() => new cw.LoopMemo(0), { code: "OUT_OF_RANGE" });
   },
 };
@@ -607,6 +608,15 @@ const toolCases = {
       [await tool.call({}, loop), await tool.call({}, loop), await tool.call({}), await tool.call({})],
       [1, "already delivered this turn: use what you have", 2, 3],
     );
+    const failing = cw.oncePerLoop(
+      cw.defineTool({ name: "f" }, () => {
+        calls += 1;
+        if (calls < 6) throw new Error("busy");
+        return "done";
+      }),
+    );
+    for (const turn of [4, 5]) assert.deepEqual([(await assert.rejects(failing.call({}, loop))).message, calls], ["busy", turn]);
+    assert.deepEqual([await failing.call({}, loop), await failing.call({}, loop), calls], ["done", "already delivered this turn", 6]);
   },
 
   async "decorators that skip or lose the context are found"(cw, assert) {

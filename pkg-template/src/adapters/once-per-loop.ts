@@ -35,6 +35,11 @@ export class LoopMemo {
     }
     return true;
   }
+
+  /** Forgets a loop; tells whether it was remembered. */
+  delete(loopId: string): boolean {
+    return this.#seen.delete(loopId);
+  }
 }
 
 /** Whether a loop is seen for the first time. Without a loop id every call is a first one. */
@@ -43,7 +48,10 @@ export function firstTimeIn(context: ToolCallContext, memo: LoopMemo): boolean {
   return typeof loopId !== "string" || memo.add(loopId);
 }
 
-/** Lets a tool answer once in a loop; later calls get a short text with the advice and do not reach it. */
+/**
+ * Lets a tool answer once in a loop; later calls get a short text with the advice and do not reach it. A call that fails is no answer:
+ * the next one reaches the tool.
+ */
 export function oncePerLoop<Input, Output>(
   tool: Tool<Input, Output>,
   advice = "",
@@ -51,7 +59,15 @@ export function oncePerLoop<Input, Output>(
 ): DecoratedTool<Input, Output | string> {
   return decorate<Input, Output | string>(tool, {
     label: "oncePerLoop",
-    around: (input, context, next) =>
-      firstTimeIn(context, memo) ? next(input) : ["already delivered this turn", advice].filter(Boolean).join(": "),
+    async around(input, context, next) {
+      if (!firstTimeIn(context, memo)) return ["already delivered this turn", advice].filter(Boolean).join(": ");
+      try {
+        return await next(input);
+      } catch (error) {
+        const loopId = context.get(LOOP_ID);
+        if (typeof loopId === "string") memo.delete(loopId);
+        throw error;
+      }
+    },
   });
 }
