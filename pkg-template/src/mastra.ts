@@ -45,6 +45,12 @@ export interface MastraMessageList {
   readonly get: { readonly all: { readonly aiV5: { readonly model: () => readonly object[] } } };
 }
 
+/** What the framework tells of a call that was made, as far as it is needed. */
+export interface MastraCalled {
+  readonly usage?: { readonly inputTokens?: unknown; readonly cachedInputTokens?: unknown; readonly raw?: unknown };
+  readonly providerMetadata?: object;
+}
+
 /** What the framework tells `processInputStep`, as far as it is needed. */
 export interface MastraStepInput {
   readonly messages: readonly { readonly id: string; readonly role: string }[];
@@ -56,7 +62,7 @@ export interface MastraStepInput {
   readonly requestContext?: object;
   readonly model?: object;
   /** What was called before in this run, with what it cost. */
-  readonly steps?: readonly { readonly usage?: { readonly inputTokens?: unknown } }[];
+  readonly steps?: readonly MastraCalled[];
   /** Goes from one method to the next. */
   readonly state: Record<string, unknown>;
 }
@@ -144,13 +150,10 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       const key = keyOf(requestContext, messages);
       const conversation = conversations.of(key);
       const { paid = 0, model } = (state[STATE] ?? {}) as Partial<StepState>;
+      const last = steps.at(-1);
       // A step that is tried again is told of the same calls.
-      if (model !== undefined && steps.length > paid)
-        conversation.loop.observe(
-          model,
-          steps.at(-1)?.usage?.inputTokens,
-          steps.at(-1)?.usage as Readonly<Record<string, unknown>> | undefined,
-        );
+      if (model !== undefined && last !== undefined && steps.length > paid)
+        conversation.loop.observe(model, inputTokens(last), last.usage);
       const active = activeOf(input);
       const step = stepOf(conversation, input, active);
       state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
@@ -212,6 +215,26 @@ export function contextWeaver(options: MastraOptions): MastraProcessor {
       return { prompt: marked as readonly object[] as Prompt };
     },
   });
+}
+
+/**
+ * What a call read in all. Models of Anthropic and of Bedrock of interface v2 do not count what was in the cache or went into it; others
+ * do, and where nobody can tell which it is, nothing is known.
+ */
+function inputTokens({ usage, providerMetadata }: MastraCalled): unknown {
+  const { inputTokens: told, cachedInputTokens: read, raw } = usage ?? {};
+  const { anthropic, bedrock } = (providerMetadata ?? {}) as {
+    readonly anthropic?: { readonly cacheCreationInputTokens?: unknown };
+    readonly bedrock?: { readonly usage?: { readonly cacheWriteInputTokens?: unknown } };
+  };
+  // The usage of later interfaces is nested.
+  const isFlat = typeof (raw as Fields | undefined)?.["inputTokens"] === "number";
+  if (typeof told !== "number" || !isFlat || !(anthropic ?? bedrock)) return told;
+  const written = anthropic?.cacheCreationInputTokens ?? bedrock?.usage?.cacheWriteInputTokens;
+  const cached = [read, written].reduce<number>((sum, one) => sum + (typeof one === "number" ? one : 0), 0);
+  if (cached === 0) return told;
+  // More than the whole is no part of it.
+  return cached > told ? told + cached : undefined;
 }
 
 /** A tool of the framework, as far as it is run. */

@@ -249,6 +249,44 @@ for (const [name, run] of Object.entries(HOW)) {
     }
   });
 
+  test(`Mastra, ${name}: what Anthropic's models of version 2 had in the cache is counted, or nothing where that is not clear`, async () => {
+    const SPLITS = { "as Anthropic counts": [0.1, 0.6, 0.3], "as Bedrock counts": [0.1, 0.6, 0.3], "nobody knows": [1, 0.3, 0.2] };
+    for (const [how, [rest, read, written]] of Object.entries(SPLITS)) {
+      const steps = [];
+      const answered = () => {
+        const { built, tool_tokens } = steps.at(-1);
+        const count = (share) => Math.round(share * (built.tokens + tool_tokens));
+        const { content, finishReason } = steps.length < 5 ? said(call(`c${steps.length}`, "read", {})) : says("done");
+        const usage = { inputTokens: count(rest), outputTokens: 1, totalTokens: count(rest) + 1, cachedInputTokens: count(read) };
+        const metadata =
+          how === "as Bedrock counts"
+            ? { bedrock: { usage: { cacheWriteInputTokens: count(written) } } }
+            : { anthropic: { cacheCreationInputTokens: count(written) } };
+        return { content, finishReason: finishReason.unified, usage, warnings: [], providerMetadata: metadata };
+      };
+      const model = {
+        specificationVersion: "v2",
+        provider: "anthropic.messages",
+        modelId: "claude-sonnet-4-5",
+        supportedUrls: {},
+        doGenerate: async () => answered(),
+        doStream: async () => {
+          const { providerMetadata, ...answer } = answered();
+          const { stream } = streamed(MODELS[4], answer);
+          const finishing = new TransformStream({ transform: (part, to) => to.enqueue(part.type === "finish" ? { ...part, providerMetadata } : part) });
+          return { stream: stream.pipeThrough(finishing) };
+        },
+      };
+      const read_more = createTool({ id: "read", description: "Read", inputSchema: z.object({}), execute: async () => "word ".repeat(300) });
+      const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
+      await run(agentOf({ model, tools: { read: read_more }, cw }), "Read on.", { maxSteps: 6 });
+      assert.equal(steps.length, 5);
+      const factors = steps.map(({ built }) => built.pack.stats.calibration?.factor);
+      for (const factor of factors.slice(1)) assert.ok(how === "nobody knows" ? factor === undefined : Math.abs(factor - 1) < 0.05, `${how}: ${factors}`);
+      cw.free();
+    }
+  });
+
   test(`Mastra, ${name}: what has left memory is fetched when the model reads on in it`, async () => {
     const { manager, read, on_step, next, holds } = evicted({ ContextManager });
     let last;
