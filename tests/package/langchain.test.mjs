@@ -639,6 +639,50 @@ test("LangChain: what is made anew is of the framework's classes, with its image
   assert.equal(messages[2].content[0].text, rows);
 });
 
+test("LangChain: an answer that is made anew keeps what signs its calls, and nothing else that stands beside it", async () => {
+  const steps = [];
+  const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
+  const kept = (signature) => ({ signatures: ["", signature, ""], __gemini_function_call_thought_signatures__: { [`a${signature}`]: signature } });
+  const turn = (said, signature) => [
+    new HumanMessage(`Look at ${signature}.`),
+    new AIMessage({
+      content: [said, "Now."].map((words) => ({ type: "text", text: words })),
+      tool_calls: [{ ...call(`a${signature}`, "look", {}), thoughtSignature: signature }, call(`b${signature}`, "look", {})],
+      additional_kwargs: {
+        ...kept(signature),
+        signatures: ["", "", signature, ""],
+        reasoning_content: `It is ${secret}.`,
+        tool_calls: [{ id: `a${signature}`, type: "function", function: { name: "look", arguments: `{"token":"${secret}"}` } }],
+      },
+    }),
+    ...["a", "b"].map((id) => new ToolMessage({ tool_call_id: `${id}${signature}`, content: "seen" })),
+  ];
+  const messages = [...turn(`I take ${secret}.`, "s1"), ...turn("I look.", "s2"), ...turn(`${secret} again.`, "s3"), new HumanMessage("Go on.")];
+  const got = await sent(messages, { steps });
+  accepts(got);
+  const answers = got.messages.filter(({ type }) => type === "ai");
+  assert.equal(answers[1], messages[5]);
+  for (const [at, signature] of [
+    [0, "s1"],
+    [2, "s3"],
+  ]) {
+    assert.match(answers[at].text, /REDACTED/);
+    assert.deepEqual(answers[at].additional_kwargs, kept(signature));
+    assert.deepEqual(
+      answers[at].tool_calls.map(({ id, thoughtSignature }) => [id, thoughtSignature]),
+      [
+        [`a${signature}`, signature],
+        [`b${signature}`, undefined],
+      ],
+    );
+  }
+  assert.ok(!JSON.stringify([answers[0], answers[2]]).includes(secret));
+  assert.deepEqual(
+    steps[0].warnings.map(({ code }) => code),
+    ["OPAQUE_LEFT_OUT"],
+  );
+});
+
 test("LangChain: a call whose arguments were no JSON keeps its id with the answer to it", async () => {
   const broken = { id: "c1", name: "look", args: '{"p": "a', error: "no JSON", type: "invalid_tool_call" };
   const messages = (fields) => [

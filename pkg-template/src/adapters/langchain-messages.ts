@@ -30,6 +30,8 @@ export interface ReadConversation {
   readonly originals: ReadonlyMap<string, object[]>;
   /** Messages that never come back as they are. */
   readonly mended: readonly object[];
+  /** Those with calls, by the ids of these. */
+  readonly calling: ReadonlyMap<string, Fields>;
 }
 
 /** Reads and writes the messages of an agent. */
@@ -41,6 +43,7 @@ export class LangChainMessages {
   read(messages: readonly object[], system?: object): ReadConversation {
     const originals = new Map<string, object[]>();
     const mended: object[] = [];
+    const calling = new Map<string, Fields>();
     const read: ModelMessage[] = [];
     const names = new Map<unknown, unknown>();
     const answered = new Set(messages.map((message) => (message as Fields)["tool_call_id"]));
@@ -49,6 +52,8 @@ export class LangChainMessages {
       const fields = withInvalidCalls(message as Fields, answered);
       const made = readMessage(fields, names, path);
       read.push(made);
+      const ids = callsKey(made);
+      if (ids !== undefined && !calling.has(ids)) calling.set(ids, message as Fields);
       // As it is, the provider would refuse its arguments.
       if (fields !== message) return void mended.push(message);
       const key = keyText(made);
@@ -57,13 +62,13 @@ export class LangChainMessages {
     if (system) this.#learn(system);
     if (system && textOf((system as Fields)["content"]) !== "") add(system, "/systemMessage");
     for (const [index, message] of messages.entries()) add(message, `/messages/${index}`);
-    return { messages: read, originals, mended };
+    return { messages: read, originals, mended, calling };
   }
 
   /** Writes what the engine made of a conversation. `lost` is told what a message had that is shown otherwise than it was. */
   write(
     messages: readonly ModelMessage[],
-    { originals, mended }: ReadConversation,
+    { originals, mended, calling }: ReadConversation,
     lost?: (what: string) => void,
   ): object[] {
     const left = new Map([...originals].map(([key, list]) => [key, [...list]]));
@@ -79,7 +84,7 @@ export class LangChainMessages {
     const written = [...messages].reverse().flatMap((message) => {
       const original = left.get(JSON.stringify(message))?.pop();
       isChanged ||= !original && message.role === "assistant";
-      return original ? [original] : this.#made(message, results).reverse();
+      return original ? [original] : this.#made(message, results, calling.get(callsKey(message) ?? "")).reverse();
     });
     // What stands beside an answer, which no part of a message holds: thoughts, and calls that nobody could answer.
     const thinks = ({ additional_kwargs: more }: Fields): boolean =>
@@ -128,14 +133,18 @@ export class LangChainMessages {
     return made;
   }
 
-  #made({ role, content, name }: ModelMessage, results: ReadonlyMap<unknown, Fields>): object[] {
+  #made(
+    { role, content, name }: ModelMessage,
+    results: ReadonlyMap<unknown, Fields>,
+    caller: Fields | undefined,
+  ): object[] {
     const named = name === undefined ? {} : { name };
     if (role === "system") return [this.system(textOf(content))];
     if (role === "user")
       return [
         this.#make("human", { ...named, content: typeof content === "string" ? content : content.map(writeBlock) }),
       ];
-    if (role === "assistant") return [this.#make("ai", { ...named, ...writeAnswer(content) })];
+    if (role === "assistant") return [this.#make("ai", { ...named, ...writeAnswer(content, caller) })];
     return (content as readonly Fields[]).map((part) => {
       const { id, name: tool, artifact, metadata } = results.get(part["toolCallId"]) ?? { name: part["toolName"] };
       const kept = Object.entries({ id, name: tool, artifact, metadata }).filter(([, value]) => value !== undefined);
@@ -146,6 +155,13 @@ export class LangChainMessages {
       });
     });
   }
+}
+
+/** The ids of the calls of a message; undefined where it has none. */
+function callsKey({ role, content }: ModelMessage): string | undefined {
+  if (role !== "assistant" || typeof content === "string") return undefined;
+  const ids = content.flatMap(({ type, toolCallId }) => (type === "tool-call" ? [toolCallId] : []));
+  return ids.length > 0 ? JSON.stringify(ids) : undefined;
 }
 
 /** A message whose calls with arguments that are no JSON, where they were answered, are among its calls. */
@@ -227,7 +243,15 @@ function readAnswer({ content, tool_calls }: Fields, names: Map<unknown, unknown
   return [...parts, ...[...calls.values()].map(read)];
 }
 
-function writeAnswer(content: string | readonly Fields[]): Fields {
+/**
+ * Where the providers of Google have what signs calls, which Gemini 3 refuses without: for each part of the message, or by call. The
+ * newest has it in each call.
+ */
+const SIGNATURES = ["signatures", "__gemini_function_call_thought_signatures__"];
+const SIGNATURE = "thoughtSignature";
+
+/** Writes an answer; `caller` is the message whose calls it has. What else stands beside its text may be what was to be left out. */
+function writeAnswer(content: string | readonly Fields[], caller: Fields = {}): Fields {
   if (typeof content === "string") return { content };
   const calls = content.filter(({ type }) => type === "tool-call");
   const blocks = content.flatMap((part): Fields[] => {
@@ -239,11 +263,31 @@ function writeAnswer(content: string | readonly Fields[]): Fields {
   const isText = blocks.every(({ type }) => type === "text");
   // Blocks of the framework's own standard say so, or a provider would not know them.
   const isStandard = blocks.some(({ type }) => type === "reasoning" || type === "tool_call");
+  const signed = new Map(
+    ((caller["tool_calls"] ?? []) as readonly Fields[]).map((call) => [call["id"], call[SIGNATURE]]),
+  );
   return {
     content: isText ? blocks.map(({ text }) => text).join("\n") : blocks,
-    tool_calls: calls.map(({ toolCallId: id, toolName: name, input: args }) => ({ type: "tool_call", id, name, args })),
+    tool_calls: calls.map(({ toolCallId: id, toolName: name, input: args }) => ({
+      type: "tool_call",
+      id,
+      name,
+      args,
+      ...(signed.get(id) !== undefined && { [SIGNATURE]: signed.get(id) }),
+    })),
+    ...signaturesBeside(caller, (isText ? Math.min(1, blocks.length) : blocks.length) + calls.length),
     ...(isStandard && { response_metadata: { output_version: "v1" } }),
   };
+}
+
+/** What signs the calls of a message beside its content, for as many parts as it still has. */
+function signaturesBeside({ additional_kwargs }: Fields, parts: number): Fields {
+  const found = SIGNATURES.flatMap((name) => {
+    const value = (additional_kwargs as Fields | undefined)?.[name];
+    // Calls stand behind what may be left out.
+    return value === undefined ? [] : [[name, Array.isArray(value) ? value.slice(-parts) : value] as const];
+  });
+  return found.length > 0 ? { additional_kwargs: Object.fromEntries(found) } : {};
 }
 
 function readResult(
