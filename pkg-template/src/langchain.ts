@@ -99,7 +99,10 @@ const FORMAT = "ai-sdk-model";
  */
 export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const { toJsonSchema, ...rest } = options ?? {};
-  const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
+  const conversations = new Conversations<Kept>(options && rest, () => ({
+    translator: new LangChainMessages(),
+    steps: 0,
+  }));
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function")
     throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const answered = answering(conversations);
@@ -156,6 +159,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
           }));
         };
         const { tools: names } = await loop.stepLater(FORMAT, read.messages, { ...turn, translated });
+        const step = (kept.steps += 1);
         const offers = new Set(names);
         const answer = await handler({
           ...request,
@@ -171,7 +175,8 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
             ),
           }),
         });
-        loop.observe(model, inputTokens(answer), usageDetails(answer));
+        // Of two at once the loop knows the estimate for the later one alone.
+        if (step === kept.steps) loop.observe(model, inputTokens(answer), usageDetails(answer));
         resolveCalls(answer, (args) => loop.resolve(callOffer().name, args));
         return answer;
       });
@@ -220,6 +225,8 @@ interface Written {
 /** What is kept of a conversation beside its loop. */
 interface Kept {
   readonly translator: LangChainMessages;
+  /** How many steps were compiled. */
+  steps: number;
   /** The tools that the loop knows. */
   tools?: readonly object[];
 }

@@ -478,6 +478,26 @@ test("LangChain: a call is known by the name of its model, and what it cost is r
   }
 });
 
+test("LangChain: of two calls at once in a thread, what the earlier one cost is not taken for the later one's", async () => {
+  const steps = [];
+  let later;
+  const asked = new Promise((resolve) => (later = resolve));
+  const model = new ScriptedModel(async ({ messages }) => {
+    if (steps.length === 2) later();
+    await asked;
+    const input_tokens = messages.reduce((sum, { text }) => sum + countTokens(text), 0);
+    return { content: "done", usage_metadata: { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 } };
+  });
+  const cw = contextWeaver({ budget_tokens: BUDGET, on_step: (step) => steps.push(step) });
+  const agent = createAgent({ model, tools: [], middleware: [cw] });
+  const ask = (count) => agent.invoke({ messages: [user("word ".repeat(count))] }, thread("t"));
+  await Promise.all([ask(450), ask(1_000)]);
+  await ask(10);
+  const { factor } = steps.at(-1).built.pack.stats.calibration;
+  assert.ok(Math.abs(factor - 1) < 0.05, String(factor));
+  cw.free();
+});
+
 test("LangChain: threads that are numbered are conversations of their own, whatever ids their messages have", async () => {
   const model = new ScriptedModel(() => says("Noted."));
   const cw = contextWeaver({ budget_tokens: BUDGET });
