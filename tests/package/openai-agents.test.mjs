@@ -377,6 +377,20 @@ for (const useResponses of [true, false]) {
   });
 }
 
+test("OpenAI Agents: the prices are those of the model, by its name", async () => {
+  const costs = {};
+  for (const name of ["gpt-5", "openrouter/some-model", "anthropic/claude-sonnet-4.5"]) {
+    const answer = { usage: new Usage(), output: [text("Done.")] };
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const model = cw.serve({ model: name, getResponse: async () => answer });
+    await model.getResponse({ input: [user("word ".repeat(2_000))], tools: cw.tools([]), handoffs: [], modelSettings: {} });
+    costs[name] = cw.costs().cost / cw.costs().tokens;
+    cw.free();
+  }
+  // What is written costs a quarter more of Anthropic, and nothing more of OpenAI, whose prices any other model has.
+  assert.deepEqual(costs, { "gpt-5": 1, "openrouter/some-model": 1, "anthropic/claude-sonnet-4.5": 1.25 });
+});
+
 test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const items = [
     { type: "message", role: "system", content: "Be brief." },
