@@ -100,13 +100,17 @@ export class Conversations<T> {
   }
 
   /** Finds a conversation, or begins it. */
-  of(key: string): ServedConversation<T> {
-    return this.#latest(key);
+  of(key: string): BegunConversation<T> {
+    const conversation = this.#known.get(key) ?? this.#begun(key);
+    this.#known.delete(key);
+    this.#known.set(key, conversation);
+    this.#giveWay(conversation);
+    return conversation;
   }
 
   /** Finds a conversation, or begins it, for a call: it does not give way before that ends. */
   async during<R>(key: string, call: (conversation: ServedConversation<T>) => R | Promise<R>): Promise<R> {
-    const conversation = this.#latest(key);
+    const conversation = this.of(key);
     conversation.calls += 1;
     try {
       return await call(conversation);
@@ -126,15 +130,6 @@ export class Conversations<T> {
     this.#next?.loop.free();
     this.#known.clear();
     this.#next = undefined;
-  }
-
-  /** Puts a conversation behind the others. */
-  #latest(key: string): BegunConversation<T> {
-    const conversation = this.#known.get(key) ?? this.#begun(key);
-    this.#known.delete(key);
-    this.#known.set(key, conversation);
-    this.#giveWay(conversation);
-    return conversation;
   }
 
   /** Ends those that were idle longest, as long as there are too many. */
