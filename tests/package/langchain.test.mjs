@@ -384,7 +384,7 @@ for (const [name, run] of Object.entries(HOW)) {
       if (++asked === 3) all();
       await together;
       const input_tokens = countTokens(messages.at(-1).text);
-      return { content: messages.at(-1).text, usage_metadata: { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 } };
+      return { content: messages.at(-1).text[0], usage_metadata: { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 } };
     });
     const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
     const agent = createAgent({ model, tools: [], middleware: [cw], checkpointer: new MemorySaver() });
