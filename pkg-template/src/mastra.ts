@@ -48,7 +48,7 @@ export interface MastraMessageList {
 /** What the framework tells of a call that was made, as far as it is needed. */
 export interface MastraCalled {
   readonly usage?: { readonly inputTokens?: unknown; readonly cachedInputTokens?: unknown; readonly raw?: unknown };
-  readonly providerMetadata?: object;
+  readonly providerMetadata?: object | undefined;
 }
 
 /** What the framework tells `processInputStep`, as far as it is needed. */
