@@ -59,13 +59,16 @@ test("a task outlives the gateway with a store, and is its caller's alone", asyn
   t.after(upstream.close);
   const store = join(folder, "store");
   const start = () => gateway({ authorize, mcpServers: { up: { url: upstream.url } }, sdk, store: fileStore(store) });
-  const first = start();
-  await first.ready();
+  const [first, beside] = [start(), start()];
+  await Promise.all([first.ready(), beside.ready()]);
   const begun = (await modern(first)("tools/call", { name: "slow_compute", arguments: { seconds: 1, label: "x".repeat(20_000) } })).result;
   assert.deepEqual([begun.resultType, begun.status], ["task", "working"]);
   assert.match(begun.taskId, /^task-[0-9a-f]{32}$/);
   const asked = (await modern(first)("tools/call", { name: "confirm_delete", arguments: { filename: "a.txt" } })).result;
-  await first.close();
+  // Another gateway with the same store keeps its tasks beside those of the first one.
+  const others = (await modern(beside)("tools/call", { name: "slow_compute", arguments: { seconds: 1, label: "y" } })).result;
+  const more = (await modern(first)("tools/call", { name: "slow_compute", arguments: { seconds: 1, label: "z" } })).result;
+  await Promise.all([first.close(), beside.close()]);
 
   const again = start();
   t.after(() => again.close());
@@ -80,6 +83,7 @@ test("a task outlives the gateway with a store, and is its caller's alone", asyn
   assert.match(textOf(done.result), /tokens; drilldown artifact:result:/);
   assert.deepEqual(await get(begun.taskId), done);
   assert.equal(again.stats().totals.calls, 1);
+  for (const { taskId } of [others, more]) assert.equal((await get(taskId))?.taskId, taskId);
   assert.deepEqual((await modern(again, { caller: "eve" })("tasks/get", { taskId: begun.taskId })).error.code, -32602);
   assert.equal((await modern(again, { capabilities: {} })("tasks/get", { taskId: begun.taskId })).error.code, -32021);
   // Questions of the task, and their answers.

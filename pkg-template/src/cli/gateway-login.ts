@@ -2,13 +2,14 @@
 // to a listener on this machine.
 import { createServer } from "node:http";
 import type { Incoming, Outgoing } from "node:http";
-import { ContextWeaverError, openRecords, redactSecrets } from "../index.js";
+import { openRecords, redactSecrets } from "../index.js";
 import type { JsonValue } from "../index.js";
 import type { ServerConfig } from "../gateway/config.js";
 import { GatewayLogin } from "../gateway/login.js";
 import type { LoginModule, LoginRecord } from "../gateway/login.js";
 import type { UpstreamReport } from "../gateway/upstream.js";
 import { later } from "../gateway/timers.js";
+import { pastConflicts } from "../sessions/past-conflicts.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { UsageError } from "./options.js";
 import { safe } from "./print.js";
@@ -17,8 +18,6 @@ const HOST = "127.0.0.1";
 const PATH = "/callback";
 /** Where logins are kept in a store, beside the pins. */
 const RECORDS = "gateway-logins";
-/** Writes that are tried again since another gateway wrote to the same store. */
-const MOST_CONFLICTS = 5;
 /** Logins of a server that fail one after another before a new page has to wait. */
 const MOST_FAILURES = 3;
 const PAUSE_MS = 60_000;
@@ -142,20 +141,18 @@ export class GatewayLogins {
   async #written(server: string, change: (kept: LoginRecord | undefined) => LoginRecord): Promise<void> {
     const { store } = this.#options;
     if (!store) return void change(undefined);
-    for (let conflicts = 0; ; conflicts += 1) {
-      try {
+    try {
+      await pastConflicts(async () => {
         const records = await openRecords<JsonValue>(store.session(RECORDS), { salvage: true });
         const kept = this.#unkept.has(server) ? undefined : (records.get(server) as LoginRecord | undefined);
         await records.set(server, change(kept) as unknown as JsonValue).save();
-        this.#unkept.delete(server);
-        return;
-      } catch (error) {
-        if (ContextWeaverError.is(error) && error.code === "CONFLICT" && conflicts < MOST_CONFLICTS) continue;
-        // What cannot be kept is used all the same.
-        this.#unkept.add(server);
-        change(undefined);
-        return this.#options.onError(error);
-      }
+      });
+      this.#unkept.delete(server);
+    } catch (error) {
+      // What cannot be kept is used all the same.
+      this.#unkept.add(server);
+      change(undefined);
+      this.#options.onError(error);
     }
   }
 

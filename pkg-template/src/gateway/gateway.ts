@@ -9,12 +9,12 @@ import { fields } from "../boundary/guard.js";
 import { resultTokens } from "../mcp/result-size.js";
 import type { ResultSizeOptions } from "../mcp/result-size.js";
 import type { ContextManagerOptions } from "../manager/options.js";
-import { openRecords } from "../sessions/stored-records.js";
+import { SharedRecords } from "../sessions/shared-records.js";
 import type { SessionStore } from "../storage/storage-types.js";
 import { Access } from "../mcp/mcp-access.js";
 import { version } from "../manager/text.js";
 import { ALL_TRACE_KEYS } from "../tools/trace-context.js";
-import type { JsonObject, JsonValue } from "../types.js";
+import type { JsonObject } from "../types.js";
 import { PendingCalls } from "./bridge.js";
 import { GatewayClients } from "./clients.js";
 import { leftOut, readServers } from "./config.js";
@@ -135,7 +135,10 @@ export interface Gateway {
   servers(): Promise<readonly UpstreamReport[]>;
   /** Counts since the start: servers, tools, tokens that were saved, what policies refused. */
   stats(): GatewayCounts;
-  /** Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. */
+  /**
+   * Takes tools out of quarantine as they are now; all of a server without a tool. Returns their names. Where the store fails, its error:
+   * then they are accepted until the gateway ends.
+   */
   accept(server: string, tool?: string): Promise<readonly string[]>;
   /** Connects to a server at once, as after a login, in place of when it would be tried again. Returns how it is then. */
   reconnect(server: string): Promise<UpstreamReport>;
@@ -306,7 +309,7 @@ class RunningGateway {
     const { clients, pins } = await this.#started();
     const { accepted, changed } = this.#runtime.accept(server, tool);
     clients.changed(changed);
-    await this.#keepPins(pins);
+    await pins?.keep(this.#runtime.pinState());
     return accepted;
   }
 
@@ -386,13 +389,8 @@ class RunningGateway {
         store,
         this.#servers.map(({ name }) => name),
       ));
-    const kept = store ? await openRecords<JsonValue>(store.session("gateway-sessions"), { salvage: true }) : undefined;
-    for (const { code, message } of kept?.findings ?? [])
-      this.#onError(new ContextWeaverError(code as ErrorCode, message));
-    const tasks = new GatewayTasks(
-      store && (await openRecords<JsonValue>(store.session("gateway-tasks"), { salvage: true })),
-      this.#onError,
-    );
+    const kept = store && (await this.#shared(store, "gateway-sessions"));
+    const tasks = new GatewayTasks(store && (await this.#shared(store, "gateway-tasks")), this.#onError);
     if (pins) this.#withPins(pins);
     const runtime = this.#runtime;
     const { drilldown = "drilldown", recall = "recall" } = this.#options.names ?? {};
@@ -507,6 +505,14 @@ class RunningGateway {
     return { host, clients, sessions, upstreams, http, pins, ready };
   }
 
+  /** What is kept under a name; what of it cannot be read is told. */
+  async #shared(store: SessionStore, name: string): Promise<SharedRecords> {
+    const shared = await SharedRecords.open(store.session(name));
+    for (const { code, message } of shared.records.findings)
+      this.#onError(new ContextWeaverError(code as ErrorCode, message));
+    return shared;
+  }
+
   /** The provider of a server that is logged in to by a user. */
   #provider({ name, transport, oauth }: ServerConfig): object | undefined {
     if (transport.type === "stdio" || oauth?.grant === "client_credentials") return undefined;
@@ -527,21 +533,12 @@ class RunningGateway {
     this.#runtime = new GatewayRuntime({ ...this.#runtimeOptions, ...state } as unknown as GatewayRuntimeOptions);
   }
 
-  async #keepPins(pins: PinStore | undefined): Promise<void> {
-    try {
-      await pins?.keep(this.#runtime.pinState());
-    } catch (error) {
-      // Another gateway wrote there meanwhile, say.
-      this.#onError(error);
-    }
-  }
-
   #listed(server: string, { bytes }: UpstreamListing, clients: GatewayClients, pins: PinStore | undefined): void {
     try {
       const { report, changed, unmatched_rules } = this.#runtime.setListing(server, bytes);
       this.#tell({ server, status: "ready", report, ...this.#news(unmatched_rules) });
       clients.changed(changed);
-      void this.#keepPins(pins);
+      void pins?.keep(this.#runtime.pinState()).catch(this.#onError);
     } catch (error) {
       this.#onError(error);
     }

@@ -14,8 +14,7 @@ import type { Fields, SdkHttpServerTransport, ServerSdk } from "./server-sdk.js"
 import { givesTasks } from "./task-wire.js";
 import { authInfoOf } from "./user-values.js";
 import type { UserValues } from "./user-values.js";
-import type { StoredRecords } from "../sessions/stored-records.js";
-import type { JsonValue } from "../types.js";
+import type { SharedRecords } from "../sessions/shared-records.js";
 
 /** Who a request is of. */
 export interface GatewayCaller {
@@ -72,7 +71,7 @@ export interface HttpParts {
   /** Headers of a request that servers may be given, in lower case. */
   forwarded(request: Request, authInfo: unknown): Readonly<Record<string, string>>;
   /** Where sessions outlive the process. */
-  readonly kept?: StoredRecords<JsonValue> | undefined;
+  readonly kept?: SharedRecords | undefined;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
   stats(): object;

@@ -3,6 +3,7 @@
 // that pins whose journals are gone or end too early are missed.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { InTurn } from "../sessions/in-turn.js";
+import { isConflict, pastConflicts } from "../sessions/past-conflicts.js";
 import { openRecords } from "../sessions/stored-records.js";
 import type { StoredRecords } from "../sessions/stored-records.js";
 import type { SessionStorage, SessionStore } from "../storage/storage-types.js";
@@ -33,24 +34,32 @@ interface PinCount extends Pick<PinCopy, "storage" | "records" | "isDamaged"> {
   readonly revision: number;
 }
 
+/** What is in a store. */
+interface KeptPins {
+  readonly copies: readonly PinCopy[];
+  readonly count: PinCount;
+}
+
 /** The pins of a gateway. @internal */
 export class PinStore {
   /** What was kept by the run before, for the servers of this one. */
   readonly state: PinState;
   /** Why pins are lost, or may be the next time; nothing where all could be read. */
   readonly damage: ContextWeaverError | undefined;
+  readonly #store: SessionStore;
+  readonly #servers: readonly string[];
   #copies: readonly Pick<PinCopy, "storage" | "records">[];
   #count: Pick<PinCount, "storage" | "records">;
-  /** What is kept of servers that this run does not have. */
-  readonly #others: PinState;
+  /** What is kept beside the state of this run: of servers that it does not have, and what other processes saw first. */
+  #beside: PinState;
   readonly #turns = new InTurn();
   #revision: number;
   #kept = "";
 
-  private constructor(copies: readonly PinCopy[], count: PinCount, servers: readonly string[]) {
-    [this.#copies, this.#count] = [copies, count];
-    this.#revision = Math.max(count.revision, ...copies.map(({ revision }) => revision));
-    const [whole] = copies.filter(({ isDamaged }) => !isDamaged).sort((a, b) => b.revision - a.revision);
+  private constructor(store: SessionStore, servers: readonly string[], { copies, count }: KeptPins) {
+    [this.#store, this.#servers, this.#copies, this.#count] = [store, servers, copies, count];
+    this.#revision = latest(copies, count);
+    const whole = newest(copies);
     const found = whole?.revision ?? 0;
     const isMissing = found < count.revision || (found === 0 && count.isDamaged);
     const isLost = isMissing || (found === 0 && copies.some(({ isDamaged }) => isDamaged));
@@ -64,7 +73,7 @@ export class PinStore {
       accepted: of(accepted, servers, true),
       pins_lost: servers.filter((name) => lost.includes(name)),
     };
-    this.#others = {
+    this.#beside = {
       pins: of(pins, servers, false),
       accepted: of(accepted, servers, false),
       pins_lost: pins_lost.filter((name) => !servers.includes(name)),
@@ -74,11 +83,10 @@ export class PinStore {
 
   /** Reads the pins for servers of these names. */
   static async open(store: SessionStore, servers: readonly string[]): Promise<PinStore> {
-    const copies = await Promise.all(NAMES.map((name) => copyOf(store, name)));
-    return new PinStore(copies, await countOf(store), servers);
+    return new PinStore(store, servers, await readPins(store));
   }
 
-  /** Keeps pins, one copy after the other. Errors: those of the store, when all were tried. */
+  /** Keeps pins, one copy after the other, beside what others keep in the store. Errors: those of the store, when all were tried. */
   keep(state: PinState): Promise<void> {
     return this.#turns.run(() => this.#keep(state));
   }
@@ -88,22 +96,47 @@ export class PinStore {
     return this.#turns.run(() => Promise.resolve());
   }
 
-  async #keep({ pins, accepted, pins_lost }: PinState): Promise<void> {
-    const state = {
-      pins: { ...this.#others.pins, ...pins },
-      accepted: { ...this.#others.accepted, ...accepted },
-      pins_lost: [...this.#others.pins_lost, ...pins_lost],
-    };
+  async #keep(state: PinState): Promise<void> {
     const text = JSON.stringify(state);
     if (text === this.#kept) return;
+    await pastConflicts(async (conflicts) => {
+      if (conflicts > 0) await this.#readAgain(state);
+      await this.#write(merged(state, this.#beside));
+    });
     this.#kept = text;
+  }
+
+  /** Reads what another process has kept meanwhile. A tool that both know stays as this one saw it, and what was accepted there is here. */
+  async #readAgain(own: PinState): Promise<void> {
+    const { copies, count } = await readPins(this.#store);
+    [this.#copies, this.#count] = [copies, count];
+    this.#revision = Math.max(this.#revision, latest(copies, count));
+    const { pins, accepted, pins_lost } = newest(copies)?.state ?? NOTHING;
+    const unknown = Object.entries(pins).map(([server, tools]) => {
+      const known = own.pins[server] ?? {};
+      return [server, Object.fromEntries(Object.entries(tools).filter(([tool]) => !Object.hasOwn(known, tool)))];
+    });
+    this.#beside = {
+      ...merged(this.#beside, { pins: Object.fromEntries(unknown), accepted, pins_lost: [] }),
+      pins_lost: pins_lost.filter((name) => !this.#servers.includes(name)),
+    };
+  }
+
+  async #write(state: PinState): Promise<void> {
     this.#revision += 1;
     const [failed, copies]: [unknown[], Pick<PinCopy, "storage" | "records">[]] = [[], []];
     for (const copy of this.#copies) {
       const write = written(copy, { ...state, revision: this.#revision } as unknown as Readonly<
         Record<string, JsonValue>
       >);
-      copies.push(await write.catch((error: unknown) => (failed.push(error), copy)));
+      copies.push(
+        await write.catch((error: unknown) => {
+          // Whoever wrote first goes on with the next one.
+          if (isConflict(error)) throw error;
+          failed.push(error);
+          return copy;
+        }),
+      );
     }
     this.#copies = copies;
     // Counted once a copy has it: whoever is killed before misses nothing.
@@ -113,7 +146,7 @@ export class PinStore {
         (error: unknown) => failed.push(error),
       );
     }
-    if (failed.length > 0) throw failed[0];
+    if (failed.length > 0) throw failed.find(isConflict) ?? failed[0];
   }
 }
 
@@ -144,6 +177,21 @@ async function saved(
   const records = (known ?? (await openRecords<JsonValue>(storage))).assign(values);
   await (records.findings.length > 0 ? records.compact() : records.save());
   return records;
+}
+
+async function readPins(store: SessionStore): Promise<KeptPins> {
+  const copies = await Promise.all(NAMES.map((name) => copyOf(store, name)));
+  return { copies, count: await countOf(store) };
+}
+
+/** How often states were kept, for all that the journals say. */
+function latest(copies: readonly PinCopy[], count: PinCount): number {
+  return Math.max(count.revision, ...copies.map(({ revision }) => revision));
+}
+
+/** The newest copy that is whole. */
+function newest(copies: readonly PinCopy[]): PinCopy | undefined {
+  return copies.filter(({ isDamaged }) => !isDamaged).sort((a, b) => b.revision - a.revision)[0];
 }
 
 async function copyOf(store: SessionStore, name: string): Promise<PinCopy> {
@@ -204,12 +252,25 @@ function uncounted(): ContextWeaverError {
   });
 }
 
+/** Both together; of a tool that both have pinned, the pin of the second. */
 function merged(a: PinState, b: PinState): PinState {
   return {
-    pins: { ...a.pins, ...b.pins },
-    accepted: { ...a.accepted, ...b.accepted },
+    pins: united(a.pins, b.pins, (one, other) => ({ ...one, ...other })),
+    accepted: united(a.accepted, b.accepted, (one, other) => [...new Set([...one, ...other])]),
     pins_lost: [...new Set([...a.pins_lost, ...b.pins_lost])],
   };
+}
+
+function united<T>(
+  a: Readonly<Record<string, T>>,
+  b: Readonly<Record<string, T>>,
+  both: (one: T, other: T) => T,
+): Readonly<Record<string, T>> {
+  const shared = Object.entries(b).flatMap(([name, value]) => {
+    const known = Object.hasOwn(a, name) ? a[name] : undefined;
+    return known === undefined ? [] : [[name, both(known, value)] as const];
+  });
+  return { ...a, ...b, ...Object.fromEntries(shared) };
 }
 
 /** What of a record is of these servers, or is not. */

@@ -1,6 +1,6 @@
 // Calls that became tasks at their servers: by which name a client knows each, whose it is, and what came of it. With a store they
 // outlive the gateway.
-import type { StoredRecords } from "../sessions/stored-records.js";
+import type { SharedRecords } from "../sessions/shared-records.js";
 import { hex } from "../storage/checks.js";
 import type { JsonObject, JsonValue } from "../types.js";
 import type { AppUse } from "./runtime-types.js";
@@ -73,14 +73,15 @@ export function stateOf(task: Fields): TaskState {
 
 /** The tasks of all clients. */
 export class GatewayTasks {
-  readonly #records: StoredRecords<JsonValue> | undefined;
+  readonly #kept: SharedRecords | undefined;
   readonly #onError: (error: unknown) => void;
   readonly #tasks = new Map<string, GatewayTask>();
   /** Ends that are being read. */
   readonly ending = new Map<string, Promise<GatewayTask>>();
 
-  constructor(records: StoredRecords<JsonValue> | undefined, onError: (error: unknown) => void) {
-    [this.#records, this.#onError] = [records, onError];
+  constructor(kept: SharedRecords | undefined, onError: (error: unknown) => void) {
+    [this.#kept, this.#onError] = [kept, onError];
+    const records = kept?.records;
     for (const id of records?.names() ?? []) this.#tasks.set(id, records?.get(id) as unknown as GatewayTask);
   }
 
@@ -90,7 +91,7 @@ export class GatewayTasks {
     for (const [oldest, { since }] of this.#tasks) {
       if (this.#tasks.size < MAX_TASKS && Date.now() - since <= LIFE_MS) break;
       this.#tasks.delete(oldest);
-      this.#records?.remove(oldest);
+      this.#kept?.records.remove(oldest);
     }
     await this.put(id, task);
     return id;
@@ -114,9 +115,9 @@ export class GatewayTasks {
 
   async put(id: string, task: GatewayTask): Promise<void> {
     this.#tasks.set(id, task);
-    this.#records?.set(id, task as unknown as JsonValue);
+    this.#kept?.records.set(id, task as unknown as JsonValue);
     try {
-      await this.#records?.save();
+      await this.#kept?.save();
     } catch (error) {
       // It is still in memory.
       this.#onError(error);

@@ -119,6 +119,17 @@ export class StoredRecords<V = JsonValue> {
     return true;
   }
 
+  /** Takes what others have not stored yet. @internal */
+  withChangesOf(others: StoredRecords<V>): this {
+    for (const name of others.#changed) {
+      const known = others.#texts.get(name);
+      if (known === undefined) this.#texts.delete(name);
+      else this.#texts.set(name, known);
+      this.#changed.add(name);
+    }
+    return this;
+  }
+
   /** Returns all records as plain data. */
   toJSON(): Readonly<Record<string, V>> {
     return Object.fromEntries(this.names().map((name) => [name, this.get(name) as V]));
