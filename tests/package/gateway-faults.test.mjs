@@ -9,6 +9,7 @@ import { SDK, SELF, called, connected, loadHttp } from "./gateway-load.mjs";
 import { listening } from "./gateway-servers.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist/node/mcp-server.js")));
+const { memoryStore } = await import(pathToFileURL(join(packageDir, "dist/storage.js")));
 
 /** How long a server is waited for where the test does not want it given up, on a machine that does other things too. */
 const PATIENT_MS = 60_000;
@@ -224,6 +225,24 @@ test("an upstream is killed, hangs, floods, lies and changes while fifty clients
   for (const { name, state } of await handler.servers()) if (/^h\d/.test(name)) assert.equal(state.status, "ready");
   t.diagnostic(`${seen.calls} calls of fifty clients`);
   await user.close();
+});
+
+test("a store that fails ends no call and no gateway, and leaves no program", async (t) => {
+  const stored = memoryStore();
+  const refuses = () => Promise.reject(new Error("no space is left"));
+  const session = (id) => ({ ...stored.session(id), append: refuses, compact: refuses, putBlob: refuses });
+  const { handler, told } = started(t, { own: own("own") }, { store: { ...stored, session } });
+  await handler.ready();
+  const client = await connected(handler, "legacy");
+  await assert.rejects(handler.accept("own"), /no space is left/);
+  const pid = Number(await called(client, "own_pid"));
+  // More than two managers of small results hold, so that the first one leaves.
+  for (let n = 0; n < 140; n += 1) assert.equal(await called(client, "own_echo", { text: String(n) }), `own:${n}`);
+  assert.match(await called(client, "own_echo", { bytes: 50_000 }), /drilldown artifact:result:/);
+  await handler.close();
+  assert.throws(() => process.kill(pid, 0), { code: "ESRCH" });
+  assert.ok(told.errors.length > 140 && told.errors.every(({ message }) => message === "no space is left"), String(told.errors[0]));
+  await client.close();
 });
 
 test("a dead server's tools are marked, and unmarked when it is back", async (t) => {

@@ -34,10 +34,8 @@ export async function keptResult(
   // A host that has no views reads structured content as a model does.
   const whole = app === "only" ? "result" : app === "view" && showsViews(capabilities) ? "structured" : undefined;
   try {
-    const digested = await client.results.digest(
-      { name, arguments: given, server, result, whole, most: { tokens, chars }, is_once },
-      host.onError,
-    );
+    const most = { tokens, chars };
+    const digested = await client.results.digest({ name, arguments: given, server, result, whole, most, is_once });
     return { digested, measured: measuredOf(digested, result) };
   } catch (error) {
     host.onError(error);

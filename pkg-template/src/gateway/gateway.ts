@@ -359,12 +359,14 @@ class RunningGateway {
     this.#isClosed = true;
     const started = await this.#starting?.catch(() => undefined);
     if (!started) return;
-    await started.http.close();
-    await started.clients.close();
-    started.host.waiting.close();
-    await Promise.all([...started.upstreams.values()].map((upstream) => upstream.close()));
-    await started.sessions.close();
-    await started.pins?.settled();
+    const { http, clients, host, upstreams, sessions, pins } = started;
+    // Whatever fails on the way, no program is left.
+    await http.close().catch(this.#onError);
+    await clients.close().catch(this.#onError);
+    host.waiting.close();
+    await Promise.all([...upstreams.values()].map((upstream) => upstream.close().catch(this.#onError)));
+    await sessions.close();
+    await pins?.settled();
     this.#runtime.free();
   }
 
@@ -404,6 +406,7 @@ class RunningGateway {
       result_tokens: this.#resultTokens,
       drilldown,
       recall,
+      onError: this.#onError,
     });
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();

@@ -47,6 +47,8 @@ export interface SessionsOptions {
   readonly drilldown: string;
   /** The name of the tool that finds again. */
   readonly recall: string;
+  /** Hears what cannot be stored. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** A manager with a name, which its handles begin with. */
@@ -104,6 +106,12 @@ export class GatewaySessions {
     await Promise.all([...this.#open].map((session) => this.end(session)));
     for (const shelf of this.#reopened.values()) shelf.manager.free();
     this.#reopened.clear();
+  }
+
+  /** Stores what is new of a place, and gives its memory back also where that fails. */
+  async release({ manager, stored }: Shelf): Promise<void> {
+    await stored?.save().catch(this.onError);
+    manager.free();
   }
 
   /** Makes the place for the next results of a caller. */
@@ -195,6 +203,10 @@ export class GatewaySessions {
     return this.#options.recall;
   }
 
+  get onError(): (error: unknown) => void {
+    return this.#options.onError;
+  }
+
   get resultTokens(): number {
     return this.#options.result_tokens;
   }
@@ -232,7 +244,7 @@ export class GatewaySession {
    * Keeps a result, and says what the client gets of it. Where there is a store, a handle that the client is told is durable by
    * then, unless the store fails, and what it got whole is stored without being waited for.
    */
-  async digest(call: AnsweredCall, onError: (error: unknown) => void): Promise<DigestedResult> {
+  async digest(call: AnsweredCall, onError = this.#all.onError): Promise<DigestedResult> {
     const lanes = this.#lanesOf(call.server);
     const isSmall = isLittle(call.result, CHARS_PER_TOKEN * (call.most?.tokens ?? this.#all.resultTokens));
     const shelf = await this.#current(lanes, isSmall ? lanes.small : lanes.large);
@@ -294,13 +306,7 @@ export class GatewaySession {
   async close(): Promise<void> {
     const shelves = this.#shelves();
     this.#lanes.clear();
-    for (const { manager, stored } of shelves) {
-      try {
-        await stored?.save();
-      } finally {
-        manager.free();
-      }
-    }
+    for (const shelf of shelves) await this.#all.release(shelf);
   }
 
   async #writable(): Promise<Shelf> {
@@ -321,8 +327,7 @@ export class GatewaySession {
     // What a client was told stays until as much was told again.
     const told = before?.isTold ? undefined : older.find(({ isTold }) => isTold);
     lane.shelves = [shelf, before, told].filter((one) => one !== undefined);
-    for (const one of older)
-      if (one !== told) void (one.stored?.save() ?? Promise.resolve()).finally(() => one.manager.free());
+    for (const one of older) if (one !== told) void this.#all.release(one);
     return shelf;
   }
 }

@@ -53,6 +53,8 @@ export class ProjectResults {
       manager,
       drilldown,
       recall: "recall",
+      // Whoever enters a result is told that it cannot be stored.
+      onError: () => undefined,
     }).open(CALLER);
     this.#searched = new SearchedResults(store, mask);
   }
