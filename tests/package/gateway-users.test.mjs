@@ -291,6 +291,86 @@ test("a session is its caller's alone", async (t) => {
   assert.ok((await ann.names()).includes("echo"));
 });
 
+/** A session of one caller by plain requests; `id` of one that is there, else a new one. */
+async function plainSession(handler, id) {
+  const ask = (method, message, more = {}) =>
+    handler.fetch(
+      new Request("http://127.0.0.1/mcp", {
+        method,
+        headers: {
+          ...as("ann"),
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...(id && { "mcp-session-id": id }),
+          ...more,
+        },
+        ...(message && { body: JSON.stringify({ jsonrpc: "2.0", ...message }) }),
+      }),
+    );
+  const send = async (method, more = {}) => {
+    const response = await ask("POST", { method, ...more });
+    await response.text();
+    return response;
+  };
+  if (id === undefined) {
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "user", version: "1" } };
+    id = (await send("initialize", { id: 0, params })).headers.get("mcp-session-id");
+    await send("notifications/initialized");
+  }
+  /** Opens the stream of what the session is told, behind an event of it. */
+  const listen = async (after) => {
+    const response = await ask("GET", undefined, after && { "last-event-id": after });
+    assert.equal(response.status, 200, `${after}: ${response.status}`);
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    return {
+      /** The id and the method of the next message. */
+      next: async () => {
+        for (let text = ""; ; ) {
+          const [, event, data] = /^id: (\S+)\ndata: (\{.*\})$/m.exec(text) ?? [];
+          if (data !== undefined) return { event, method: JSON.parse(data).method };
+          text += (await reader.read()).value ?? assert.fail(`the stream has ended: ${text}`);
+        }
+      },
+      stop: () => reader.cancel(),
+    };
+  };
+  return { id, listen, ping: () => send("ping", { id: 1 }) };
+}
+
+test("what a session is told goes on where its stream broke, after many calls and after a restart too", async (t) => {
+  const tools = [{ name: "look", inputSchema: { type: "object" } }];
+  const upstream = await streamableServer({ tools: () => tools });
+  t.after(upstream.close);
+  const start = () => served(t, { mcpServers: { shop: { url: upstream.url } }, authorize, store: fileStore(join(folder, "streams")) });
+  const change = async () => {
+    tools.push({ ...tools[0], name: `look${tools.length}` });
+    for (const { server: each } of upstream.sessions.values()) await each.sendToolListChanged();
+  };
+  const [first, beside] = [await start(), await start()];
+  const session = await plainSession(first.handler);
+  const others = await plainSession(beside.handler);
+  const stream = await session.listen();
+  await change();
+  const told = await stream.next();
+  assert.equal(told.method, "notifications/tools/list_changed");
+  await stream.stop();
+  // Each of them is an event or two, more than are kept.
+  for (let calls = 0; calls < 210; calls += 1) assert.equal((await session.ping()).status, 200);
+  await change();
+  const again = await session.listen(told.event);
+  const later = await again.next();
+  assert.equal(later.method, told.method);
+  await Promise.all([first.stop(), beside.stop()]);
+
+  const { handler } = await start();
+  const resumed = await (await plainSession(handler, session.id)).listen(later.event);
+  await change();
+  assert.equal((await resumed.next()).method, told.method);
+  await resumed.stop();
+  // Of another gateway with the same store, too.
+  await (await (await plainSession(handler, others.id)).listen()).stop();
+});
+
 test("a shared program asks and tells the client whose call is under way, and nobody where that is not clear", async (t) => {
   const { url, handler } = await served(t, { mcpServers: { everything: published("server-everything") }, authorize });
   const answers = (name) => ({
