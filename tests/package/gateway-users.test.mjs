@@ -371,6 +371,32 @@ test("what a session is told goes on where its stream broke, after many calls an
   await (await (await plainSession(handler, others.id)).listen()).stop();
 });
 
+test("whoever was away longest leaves for a new session, and nobody else", async (t) => {
+  const { handler } = await served(t, { mcpServers: { everything: published("server-everything") }, authorize, max_sessions: 2 });
+  // One after the other, and no two in the same millisecond.
+  const statuses = async (...sessions) => {
+    const all = [];
+    for (const { ping } of sessions) {
+      await new Promise((done) => setTimeout(done, 5));
+      all.push((await ping()).status);
+    }
+    return all;
+  };
+  const ann = await plainSession(handler);
+  const bob = await plainSession(handler);
+  for (let round = 0; round < 2; round += 1) assert.deepEqual(await statuses(ann, bob), [200, 200]);
+  // Who listens is there.
+  await ann.listen();
+  assert.deepEqual(await statuses(bob), [200]);
+  const eve = await plainSession(handler);
+  assert.deepEqual(await statuses(ann, bob, eve), [200, 404, 200]);
+  await eve.listen();
+  assert.deepEqual(await statuses(ann), [200]);
+  const dan = await plainSession(handler);
+  assert.deepEqual(await statuses(ann, eve, dan), [200, 404, 200]);
+  assert.equal(handler.stats().clients, 2);
+});
+
 test("a shared program asks and tells the client whose call is under way, and nobody where that is not clear", async (t) => {
   const { url, handler } = await served(t, { mcpServers: { everything: published("server-everything") }, authorize });
   const answers = (name) => ({

@@ -85,8 +85,10 @@ interface HttpSession {
   readonly transport: SdkHttpServerTransport;
   readonly front: ClientFront;
   used: number;
-  /** Requests that are not answered. */
+  /** Requests that are not answered, beside those that only listen. */
   open: number;
+  /** Streams by which the client hears of changes. */
+  streams: number;
 }
 
 const ANONYMOUS = "anonymous";
@@ -278,11 +280,12 @@ export class GatewayHttp {
     if (!known && !isInitialize(parsedBody))
       return failure(400, INVALID_REQUEST, "no session: `initialize` begins one");
     const { clients } = this.#parts;
-    const session = known ?? this.#begin(caller);
+    const session = known ?? (await this.#begin(caller));
+    const kind = request.method === "GET" ? "streams" : "open";
     session.used = Date.now();
-    session.open += 1;
+    session[kind] += 1;
     const done = (): void => {
-      session.open -= 1;
+      session[kind] -= 1;
       session.used = Date.now();
     };
     try {
@@ -313,7 +316,7 @@ export class GatewayHttp {
   }
 
   async #resume(id: string, caller: string, initialize: Fields, request: Request): Promise<HttpSession | undefined> {
-    const session = this.#begin(caller, id);
+    const session = await this.#begin(caller, id);
     const say = async (message: Fields, more: Record<string, string>): Promise<void> => {
       const headers = { "content-type": "application/json", accept: "application/json, text/event-stream", ...more };
       const response = await session.transport.handleRequest(new Request(request.url, { method: "POST", headers }), {
@@ -330,7 +333,8 @@ export class GatewayHttp {
     return undefined;
   }
 
-  #begin(caller: string, id?: string): HttpSession {
+  async #begin(caller: string, id?: string): Promise<HttpSession> {
+    await this.#makeRoom();
     const { sdk, clients, onError } = this.#parts;
     const front = clients.join(caller, false);
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
@@ -345,7 +349,7 @@ export class GatewayHttp {
       },
     });
     givesTasks(transport);
-    const session: HttpSession = { caller, transport, front, used: Date.now(), open: 0 };
+    const session: HttpSession = { caller, transport, front, used: Date.now(), open: 0, streams: 0 };
     void front.server.connect(transport).catch(onError);
     return session;
   }
@@ -358,17 +362,24 @@ export class GatewayHttp {
     await this.#parts.clients.leave(session.front).catch(this.#parts.onError);
   }
 
-  /** Ends sessions that nobody uses, and those that are too many. */
+  /** Ends sessions that nobody uses. */
   async #sweep(): Promise<void> {
     const now = Date.now();
-    const { max_sessions, session_idle_ms } = this.#options;
-    if (now - this.#swept < SWEEP_MS && this.#sessions.size < max_sessions) return;
+    if (now - this.#swept < SWEEP_MS) return;
     this.#swept = now;
+    for (const [id, { used, open, streams }] of [...this.#sessions])
+      if (open + streams === 0 && now - used > this.#options.session_idle_ms) await this.#end(id);
+  }
+
+  /** Ends sessions that are too many for another one: those that listen last, and none that waits for an answer. */
+  async #makeRoom(): Promise<void> {
     const idle = [...this.#sessions]
       .filter(([, { open }]) => open === 0)
-      .sort(([, one], [, other]) => one.used - other.used);
-    for (const [id, { used }] of idle)
-      if (now - used > session_idle_ms || this.#sessions.size >= max_sessions) await this.#end(id);
+      .sort(([, one], [, other]) => Number(one.streams > 0) - Number(other.streams > 0) || one.used - other.used);
+    for (const [id, session] of idle) {
+      if (this.#sessions.size < this.#options.max_sessions) return;
+      if (session.open === 0) await this.#end(id);
+    }
   }
 }
 
