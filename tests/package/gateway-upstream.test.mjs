@@ -206,6 +206,12 @@ test("Streamable HTTP: a session that the server has forgotten, and a server tha
   assert.match(textOf(await call(who, "who", { n: 1 })), /"n":1/, "a request that the server did not look at is sent again");
   assert.ok(initialized() > before + 1);
   await until("ready again", () => who.state.status === "ready");
+  // Of several at the same time each is sent again, in one new session.
+  server.sessions.clear();
+  const several = await Promise.all(Array.from({ length: 6 }, (_, n) => call(who, "who", { n })));
+  several.forEach((result, n) => assert.match(textOf(result), new RegExp(`"n":${n}\\b`)));
+  assert.equal(server.sessions.size, 1);
+  await until("ready again", () => who.state.status === "ready");
 
   await server.close();
   const away = await failure(call(who, "who"));

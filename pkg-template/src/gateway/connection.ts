@@ -123,6 +123,8 @@ export class UpstreamConnection {
   /** The attempt that is under way. */
   #opening: Promise<Live> | undefined;
   #renewing: Promise<boolean> | undefined;
+  /** Sessions in whose place is another one, with requests under way. */
+  readonly #left = new Set<Live>();
   /** Attempts to connect so far, and the one that is under way or has succeeded. */
   #attempts = 0;
   #attempt = 0;
@@ -223,8 +225,7 @@ export class UpstreamConnection {
         const failure = withLimit(this.#failureOf(error, signal), timeout_ms);
         if (round > 0 || live === undefined || signal?.aborted) throw new UpstreamError(failure);
         // The server has not even looked at a request of a session it has forgotten.
-        if (noteOf(error)?.isGone)
-          this.#lose(this.#attempt, { kind: "unavailable", message: "the server has forgotten the session" });
+        if (noteOf(error)?.isGone) this.#forgotten(live);
         else if (!mayBeForgotten(failure) || !(await this.#renewed(live, failure)) || !isRefused(failure))
           throw new UpstreamError(failure);
       }
@@ -258,8 +259,7 @@ export class UpstreamConnection {
       return this.#live !== undefined;
     }
     this.#became(fresh, attempt);
-    if (live.waiting.size === 0) this.#end(live);
-    else live.onidle = () => this.#end(live);
+    this.#endIdle(live);
     return true;
   }
 
@@ -619,15 +619,22 @@ export class UpstreamConnection {
   }
 
   /** Gives up a connection, and says so once. */
-  #lose(attempt: number, failure: UpstreamFailure): void {
+  #lose(attempt: number, failure: UpstreamFailure, end = (live: Live) => this.#end(live, failure)): void {
     const live = this.#live;
     if (attempt !== this.#attempt || live === undefined) return;
     this.#live = undefined;
     this.#next();
     if (this.#settings.now() - live.since >= STABLE_MS) this.#failures = 0;
     this.#failed(failure);
-    this.#end(live, failure);
+    end(live);
     quietly(() => this.#settings.events.onLost(this, failure));
+  }
+
+  /** Gives up a session that the server has forgotten. What else is under way in it the server refuses by itself, and is sent again. */
+  #forgotten(live: Live): void {
+    if (live !== this.#live) return;
+    const failure = { kind: "unavailable", message: "the server has forgotten the session" } as const;
+    this.#lose(this.#attempt, failure, () => this.#endIdle(live));
   }
 
   #failed(failure: UpstreamFailure): void {
@@ -638,10 +645,9 @@ export class UpstreamConnection {
       now() + Math.max(backoffMs(backoff, this.#failures - 1) * (0.5 + random() / 2), failure.retry_after_ms ?? 0);
   }
 
-  #end(
-    { client, link, waiting }: Live,
-    failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" },
-  ): void {
+  #end(live: Live, failure: UpstreamFailure = { kind: "unavailable", message: "the connection was closed" }): void {
+    const { client, link, waiting } = live;
+    this.#left.delete(live);
     client.onclose = undefined;
     // What a program goes on to send would be read until it has ended, which it is given seconds for.
     if (failure.kind === "malformed") killed(link);
@@ -649,6 +655,13 @@ export class UpstreamConnection {
     // Both, since a client that never got to the transport does not close it.
     const ended = [client.close(), link.transport.close()].map((closed) => closed.catch(() => undefined));
     this.#closing = Promise.all([this.#closing, ...ended]);
+  }
+
+  /** Ends what another session takes the place of when nothing is under way in it any more. */
+  #endIdle(live: Live): void {
+    if (live.waiting.size === 0) return this.#end(live);
+    this.#left.add(live);
+    live.onidle = () => this.#end(live);
   }
 
   #unavailable(message: string, kind: "timeout" | "unavailable" = "unavailable"): UpstreamError {
@@ -681,7 +694,7 @@ export class UpstreamConnection {
     const live = this.#live;
     this.#live = undefined;
     this.#next();
-    if (live !== undefined) this.#end(live);
+    for (const one of [...this.#left, ...(live ? [live] : [])]) this.#end(one);
     await this.#opening?.catch(() => undefined);
     await this.#renewing;
     await this.#closing;
