@@ -51,6 +51,8 @@ const methods = {
   ] }),
   "prompts/list": () => ({ prompts: [{ name: "p", description: "With " + S.prompt }] }),
   "resources/list": () => ({ resources: [{ uri: "a://b", name: "r", description: "With " + S.resname }] }),
+  "resources/read": () => { throw new Error("no access with " + S.rpc + " or " + all); },
+  "prompts/get": () => { throw new Error("no access with " + S.rpc + " or " + all); },
   "tools/call": ({ name }) => ({
     small: () => text("the key is " + S.result),
     large: () => text(Array.from({ length: 3000 }, (_, at) => "row " + at + " has the key " + S.result).join("\\n")),
@@ -67,7 +69,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     if (methods[method]) reply(id, { result: methods[method](params ?? {}) });
     else reply(id, { error: { code: -32601, message: "no such method" } });
   } catch (error) {
-    reply(id, { error: { code: -32000, message: error.message, data: { key: S.rpc } } });
+    reply(id, { error: { code: -32000, message: error.message, data: { key: S.rpc, echoed: { headers: all } } } });
   }
 }).on("close", () => process.exit(0));
 `;
@@ -91,10 +93,17 @@ test("credentials are in nothing that the gateway says, in any mode", async (t) 
       ["prompts", await user.client.listPrompts()],
       ["resources", await user.client.listResources()],
     ];
+    const errorOf = ({ code, message, data, stack }) => ({ code, message, data, content: [{ text: message }], stack: stack.split("\n")[0] });
+    for (const [what, asked] of [
+      ["a resource", () => user.client.readResource({ uri: "a://b" })],
+      ["a prompt", () => user.client.getPrompt({ name: "p" })],
+    ]) {
+      const refused = await asked().catch(errorOf);
+      assert.match(refused.data.echoed.headers, /REDACTED/);
+      said.push([what, refused]);
+    }
     const call = async (name, given = {}) => {
-      const result = await user
-        .call(name, given)
-        .catch(({ code, message, data, stack }) => ({ code, message, data, content: [{ text: message }], stack: stack.split("\n")[0] }));
+      const result = await user.call(name, given).catch(errorOf);
       said.push([`${name} ${JSON.stringify(given).slice(0, 80)}`, result]);
       return result;
     };

@@ -9,7 +9,7 @@ import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
 import { textOf } from "./gateway-harness.mjs";
-import { user } from "./gateway-program.mjs";
+import { SECRET, user } from "./gateway-program.mjs";
 import { project, until } from "./harness.mjs";
 import { writeFile } from "node:fs/promises";
 
@@ -116,7 +116,7 @@ import { createInterface } from "node:readline";
 const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n");
 const tool = (name, taskSupport) => ({ name, inputSchema: { type: "object" }, execution: { taskSupport } });
 const tasks = new Map();
-const wire = ({ id, status }) => ({ taskId: id, status, createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z", ttl: 60000, pollInterval: 20 });
+const wire = ({ id, status }) => ({ taskId: id, status, statusMessage: "with the key ${SECRET}", createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z", ttl: 60000, pollInterval: 20 });
 const result = (name, given, how) => ({ content: [{ type: "text", text: name + " " + how + " " + "row ".repeat(given.rows ?? 0) }] });
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params = {} } = JSON.parse(line);
@@ -178,6 +178,19 @@ test("tasks of 2025-11-25: created, listed, read and cancelled by clients that a
     ],
   );
   assert.equal((await request("tasks/get", { taskId: "t1" })).error.code, -32602);
+  // A client that listens hears how its task stands.
+  const [near, far] = client.InMemoryTransport.createLinkedPair();
+  const told = [];
+  near.onmessage = (message) => void told.push(message);
+  const served = await handler.serve(far);
+  const clientInfo = { name: "user", version: "1" };
+  await near.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
+  await until("the session has begun", () => told.some(({ id }) => id === 1));
+  await near.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  await near.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "may", arguments: {}, task: {} } });
+  const { params } = await until("the task has ended", () => told.find(({ method }) => method === "notifications/tasks/status"));
+  assert.deepEqual([params.status, params.statusMessage], ["completed", "with the key [REDACTED-SECRET]"]);
+  await served.close();
   // What the server does not run as a task is a call.
   assert.match(textOf((await request("tools/call", { name: "never", arguments: {}, task: {} })).result), /plainly/);
   assert.equal(handler.stats().open_calls, 0);

@@ -3,6 +3,7 @@ import { ClientFront } from "./front.js";
 import type { FrontClient, ServedClient } from "./front-client.js";
 import type { FrontHost } from "./front-host.js";
 import { UpstreamCall } from "./bridge.js";
+import { maskedText } from "./failure.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { ListChanges } from "./runtime-types.js";
 import type { Fields, McpRequest, SdkHttpHandler } from "./server-sdk.js";
@@ -180,10 +181,12 @@ export class GatewayClients {
     // The lists of clients change when the server was asked for its own: until then they would read what they have.
     if (LISTS_CHANGED.test(method)) return;
     if (method === TASK_STATUS) {
+      const { statusMessage: said } = params;
+      const told = { ...params, ...(typeof said === "string" && { statusMessage: maskedText(said, []) }) };
       for (const [id, { caller }] of this.#host.tasks.named(connection.server, String(params["taskId"]))) {
         for (const front of this.#fronts)
           if (!front.client.is_modern && front.client.caller === caller)
-            void front.server.notification({ method, params: { ...params, taskId: id } }).catch(onError);
+            void front.server.notification({ method, params: { ...told, taskId: id } }).catch(onError);
       }
       return;
     }

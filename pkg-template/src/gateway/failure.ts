@@ -2,6 +2,7 @@
 import { ContextWeaverError } from "../boundary/errors.js";
 import { redactSecrets } from "../manager/text.js";
 import type { JsonValue } from "../types.js";
+import { URL_ELICITATION_REQUIRED } from "./rpc-codes.js";
 
 /** Why a request to an upstream server has no result. */
 export interface UpstreamFailure {
@@ -12,7 +13,7 @@ export interface UpstreamFailure {
   readonly status?: number;
   /** Without credentials, at most 2,000 characters. */
   readonly message: string;
-  /** Of an error of JSON-RPC, as the server sent it. */
+  /** Of an error of JSON-RPC, without credentials. */
   readonly data?: JsonValue;
   readonly retry_after_ms?: number;
 }
@@ -66,10 +67,19 @@ export function maskedText(text: string, secrets: readonly string[], most = MAX_
 }
 
 /** The same for each text of what a server has sent. @internal */
-export function maskedValue(value: JsonValue, secrets: readonly string[]): JsonValue {
+export function maskedValue(value: JsonValue, secrets: readonly string[], most = MAX_MESSAGE): JsonValue {
   return JSON.parse(JSON.stringify(value), (_, inner: unknown) =>
-    typeof inner === "string" ? maskedText(inner, secrets) : inner,
+    typeof inner === "string" ? maskedText(inner, secrets, most) : inner,
   ) as JsonValue;
+}
+
+/** Masks what an error carries, by the names of its fields too; nothing is left of what is no JSON then. */
+function maskedData(data: JsonValue, secrets: readonly string[]): JsonValue | undefined {
+  try {
+    return JSON.parse(redactSecrets(JSON.stringify(maskedValue(data, secrets, MAX_MASKED)))) as JsonValue;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The words of the SDK where nobody can register by a request. */
@@ -103,8 +113,12 @@ export function failureOf(error: unknown, secrets: readonly string[], signal?: A
   if (thrown.name === "UnauthorizedError")
     return { kind: "http", status: 401, message: `HTTP 401: ${message}`, ...retry };
   if (note !== undefined) return { kind: "unavailable", message };
-  if (typeof code === "number" && Number.isSafeInteger(code))
-    return { kind: "rpc", code, message, ...(data !== undefined && { data: data as JsonValue }) };
+  if (typeof code === "number" && Number.isSafeInteger(code)) {
+    // The page that a user has to open is of no use without what its address carries.
+    const told =
+      data === undefined || code === URL_ELICITATION_REQUIRED ? data : maskedData(data as JsonValue, secrets);
+    return { kind: "rpc", code, message, ...(told !== undefined && { data: told as JsonValue }) };
+  }
   if (typeof code === "string") {
     if (TIMEOUTS.includes(code)) return { kind: "timeout", message };
     if (GONE.includes(code) || isSystemCode(code)) return { kind: "unavailable", message };
