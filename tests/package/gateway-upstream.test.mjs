@@ -311,6 +311,30 @@ for (const refusal of [401, 403, 404, 406, "a page"]) {
   });
 }
 
+test("a list of which a page fails is asked for again, and what was listed before stays meanwhile", async (t) => {
+  let failing = 1;
+  const seconds = [];
+  const server = await olderServer(t, ({ id, method, params }, response, { session, isKnown }) => {
+    if (session !== undefined && !isKnown) return plain(response, 404);
+    if (method !== "tools/list") return false;
+    const isSecond = params?.cursor === "2";
+    if (isSecond) seconds.push(failing > 0);
+    const tools = (isSecond ? ["b", "c"] : ["a"]).map((name) => ({ name, inputSchema: { type: "object" } }));
+    const body = isSecond && (failing -= 1) >= 0 ? { error: { code: -32_603, message: "busy" } } : { result: { tools, ...(!isSecond && { nextCursor: "2" }) } };
+    return plain(response, 200, JSON.stringify({ jsonrpc: "2.0", id, ...body }), "application/json");
+  });
+  const { who } = upstreams(t, { who: { type: "http", url: server.url, connection: "shared" } });
+  await who.connect();
+  await until("the whole list", () => who.told.listings.length === 2);
+  // It is listed anew with its next session.
+  failing = 1;
+  server.forget();
+  await call(who, "who");
+  await until("the list has come again", () => seconds.length === 4 && who.listing.problems.length === 0);
+  assert.deepEqual(seconds, [true, false, true, false]);
+  assert.deepEqual(who.told.listings.map(names), [["a"], ["a", "b", "c"]]);
+});
+
 test("a program is ended with everything that it has started", async (t) => {
   const folder = await temporaryFolder("gateway-group");
   const isThere = (pid) => {

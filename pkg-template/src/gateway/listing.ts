@@ -74,6 +74,8 @@ export interface List {
   readonly problems: readonly ListingProblem[];
   /** Definitions of tools that repeat arguments in headers, by name. */
   readonly mirrored: ReadonlyMap<string, JsonObject>;
+  /** Why a page behind the first did not come; it may the next time. */
+  readonly broken?: string;
 }
 
 /** How a list is asked for, and under which field it and its capability stand. */
@@ -135,7 +137,8 @@ export async function readList(ask: Asker, kind: ListKind, how: Listed, bytesLef
       // Servers that have resources often have no templates, and do not know the question.
       if (page === 1 && failure?.code === METHOD_NOT_FOUND && kind === "resource_templates") return reader.list();
       if (page === 1) throw error;
-      return reader.incomplete(`page ${page} failed: ${failure?.message ?? "the request failed"}`);
+      const broken = `page ${page} failed: ${failure?.message ?? "the request failed"}`;
+      return { ...reader.incomplete(broken), broken };
     }
     const problem = reader.add(answer);
     if (problem !== undefined) return reader.incomplete(problem);

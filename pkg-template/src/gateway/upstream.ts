@@ -411,7 +411,8 @@ export class Upstream {
     const offered = listsOf(connection.capabilities);
     const limits = { ...LISTING_LIMITS, ...this.#options.listing };
     const how = { limits, isMirroring: connection.era === "modern" && connection.kind === "http" };
-    const failed: (ListingProblem & { readonly isFinal: boolean })[] = [];
+    const failed: ListingProblem[] = [];
+    const again: ListKind[] = [];
     let left = limits.bytes;
     for (const kind of LIST_KINDS) {
       if (!offered.includes(kind)) {
@@ -422,23 +423,27 @@ export class Upstream {
         try {
           const ask = (method: string, params: JsonObject, timeout_ms: number): Promise<JsonObject> =>
             connection.request(method, params, { timeout_ms });
-          this.#lists.set(kind, await readList(ask, kind, how, left));
+          const list = await readList(ask, kind, how, left);
+          const { broken: message } = list;
+          if (message !== undefined) again.push(kind);
+          const known = this.#lists.get(kind);
+          // What a whole list had is not gone where only a part of the next one came.
+          if (message !== undefined && known !== undefined && known.broken === undefined)
+            failed.push({ list: kind, kind: "failed", message });
+          else this.#lists.set(kind, list);
         } catch (error) {
           // It is asked again when it is connected again.
           if (!connection.isReady || this.#isClosed) return;
           const { message, code } = failureOf(error, this.#settings.secrets);
-          failed.push({ list: kind, kind: "failed", message, isFinal: code === METHOD_NOT_FOUND });
+          failed.push({ list: kind, kind: "failed", message });
+          if (code !== METHOD_NOT_FOUND) again.push(kind);
         }
       }
       for (const entry of this.#lists.get(kind)?.entries ?? []) left -= entry.length;
     }
     if (!connection.isReady || this.#isClosed) return;
-    this.#listAgain(failed.filter(({ isFinal }) => !isFinal).map(({ list }) => list));
-    const listing = listingOf(
-      this.#lists,
-      failed.map(({ isFinal: _, ...problem }) => problem),
-      connection.instructions,
-    );
+    this.#listAgain(again);
+    const listing = listingOf(this.#lists, failed, connection.instructions);
     const before = this.#listing;
     this.#listing = listing;
     if (before === undefined || !isSame(before.bytes, listing.bytes))
