@@ -312,7 +312,7 @@ test("over HTTP: preflights are answered without a token, and what follows can b
   const preflight = {
     method: "OPTIONS",
     "access-control-request-method": "POST",
-    "access-control-request-headers": "authorization,content-type,mcp-protocol-version",
+    "access-control-request-headers": "authorization,content-type,mcp-protocol-version,mcp-param-region, mcp-param-a\u007fb,x-own",
   };
   const { status, allowed, headers } = await asked(handler, { ...preflight, origin: "https://app.example" });
   assert.deepEqual([status, allowed, headers.get("vary")], [204, "https://app.example", "Origin"]);
@@ -320,6 +320,11 @@ test("over HTTP: preflights are answered without a token, and what follows can b
   const names = headers.get("access-control-allow-headers").split(", ");
   for (const name of ["authorization", "content-type", "last-event-id", "mcp-protocol-version", "mcp-session-id", "mcp-method", "mcp-name"])
     assert.ok(names.includes(name), name);
+  // Those of arguments are a tool's to name.
+  assert.deepEqual(
+    names.filter((name) => /param|own/.test(name)),
+    ["mcp-param-region"],
+  );
   const refused = await asked(handler, { ...preflight, origin: "https://evil.example" });
   assert.deepEqual([refused.status, refused.allowed, refused.headers.get("access-control-allow-methods")], [403, null, null]);
   // What is no preflight is a method that is not served.

@@ -39,6 +39,8 @@ const ORIGIN = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+$/;
 const METHODS = "GET, POST, DELETE";
 const REQUEST_HEADERS =
   "authorization, content-type, accept, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name";
+/** A header that repeats an argument of a tool, which clients of 2026-07-28 have to send. Its name is the tool's to choose. */
+const ARGUMENT_HEADER = /^mcp-param-[\w!#$%&'*+.^`|~-]{1,128}$/i;
 const RESPONSE_HEADERS = "mcp-protocol-version, mcp-session-id, www-authenticate";
 /** Seconds for which a browser need not repeat a preflight; the most that any of them honours is 7,200. */
 const PREFLIGHT_SECONDS = "7200";
@@ -47,10 +49,17 @@ const PREFLIGHT_SECONDS = "7200";
 export interface CorsHeaders {
   readonly methods: string;
   readonly request: string;
+  /** Names of further headers that a page may ask for. */
+  readonly further?: RegExp;
   readonly response: string;
 }
 
-const MCP_CORS: CorsHeaders = { methods: METHODS, request: REQUEST_HEADERS, response: RESPONSE_HEADERS };
+const MCP_CORS: CorsHeaders = {
+  methods: METHODS,
+  request: REQUEST_HEADERS,
+  further: ARGUMENT_HEADER,
+  response: RESPONSE_HEADERS,
+};
 
 /** Whether the name of a host can only be this machine. @internal */
 export function isLoopback(name: string): boolean {
@@ -89,11 +98,13 @@ export class Access {
     const isPreflight =
       method === "OPTIONS" && headers.get("origin") !== null && headers.get("access-control-request-method") !== null;
     if (!isPreflight) return undefined;
+    const asked = (headers.get("access-control-request-headers") ?? "").split(",").map((name) => name.trim());
+    const further = asked.filter((name) => this.#cors.further?.test(name) === true);
     return new Response(null, {
       status: 204,
       headers: {
         "access-control-allow-methods": this.#cors.methods,
-        "access-control-allow-headers": this.#cors.request,
+        "access-control-allow-headers": [this.#cors.request, ...further].join(", "),
         "access-control-max-age": PREFLIGHT_SECONDS,
       },
     });
