@@ -182,7 +182,7 @@ test("tasks of 2025-11-25: created, listed, read and cancelled by clients that a
   const [near, far] = client.InMemoryTransport.createLinkedPair();
   const told = [];
   near.onmessage = (message) => void told.push(message);
-  const served = await handler.serve(far);
+  const served = await handler.serve(far, await import("@modelcontextprotocol/server/stdio"));
   const clientInfo = { name: "user", version: "1" };
   await near.send({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo } });
   await until("the session has begun", () => told.some(({ id }) => id === 1));

@@ -180,8 +180,9 @@ async function saved(
 }
 
 async function readPins(store: SessionStore): Promise<KeptPins> {
-  const copies = await Promise.all(NAMES.map((name) => copyOf(store, name)));
-  return { copies, count: await countOf(store) };
+  // The count is written last: read before, it is never ahead of copies that another process writes meanwhile.
+  const count = await countOf(store);
+  return { copies: await Promise.all(NAMES.map((name) => copyOf(store, name))), count };
 }
 
 /** How often states were kept, for all that the journals say. */
