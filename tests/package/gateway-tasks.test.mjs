@@ -8,8 +8,10 @@ import * as client from "@modelcontextprotocol/client";
 import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
-import { textOf } from "./gateway-harness.mjs";
+import { ResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { connected, textOf } from "./gateway-harness.mjs";
 import { SECRET, user } from "./gateway-program.mjs";
+import { listening, webHandler } from "./gateway-servers.mjs";
 import { project, until } from "./harness.mjs";
 import { writeFile } from "node:fs/promises";
 
@@ -117,6 +119,8 @@ const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", 
 const tool = (name, taskSupport) => ({ name, inputSchema: { type: "object" }, execution: { taskSupport } });
 const tasks = new Map();
 const wire = ({ id, status }) => ({ taskId: id, status, statusMessage: "with the key ${SECRET}", createdAt: "2026-01-01T00:00:00Z", lastUpdatedAt: "2026-01-01T00:00:00Z", ttl: 60000, pollInterval: 20 });
+const states = () => JSON.stringify([...tasks.values()].map(({ status }) => status));
+const held = [];
 const result = (name, given, how) => ({ content: [{ type: "text", text: name + " " + how + " " + "row ".repeat(given.rows ?? 0) }] });
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params = {} } = JSON.parse(line);
@@ -135,7 +139,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     if (!made.given.hangs) setTimeout(end, 100);
     send({ id, result: { task: wire(made) } });
   } else if (method === "tools/call" && params.name === "must") send({ id, error: { code: -32601, message: "must be a task" } });
-  else if (method === "tools/call") send({ id, result: result(params.name, params.arguments, "plainly") });
+  else if (method === "tools/call") {
+    if (params.arguments.release) for (const answer of held.splice(0)) answer();
+    send({ id, result: result(params.name, params.arguments, "plainly " + states()) });
+  } else if (method === "tasks/get" && task?.given.held) held.push(() => send({ id, result: wire(task) }));
   else if (method === "tasks/get" && task) send({ id, result: wire(task) });
   else if (method === "tasks/result" && task) send(task.status === "failed" ? { id, error: { code: -32000, message: "it broke" } } : { id, result: result(task.name, task.given, "as a task") });
   else if (method === "tasks/cancel" && task) { task.status = "cancelled"; send({ id, result: wire(task) }); }
@@ -196,6 +203,49 @@ test("tasks of 2025-11-25: created, listed, read and cancelled by clients that a
   assert.equal(handler.stats().open_calls, 0);
 });
 
+/** Clients of SDKs of a gateway, which are its callers by their token. */
+async function clientsOf(t, handler) {
+  const http = await listening(webHandler(handler.fetch));
+  t.after(http.close);
+  return (kind, how) => connected(t, kind, { url: `${http.origin}/mcp`, headers: { authorization: "Bearer t" }, ...how });
+}
+
+test("a call is given up at the task that it became, over the connection of its client, and by nobody else", async (t) => {
+  const handler = gateway({ token: "t", mcpServers: { old: { ...(await legacyServer()), connection: "session" } }, sdk });
+  t.after(() => handler.close());
+  await handler.ready();
+  const connect = await clientsOf(t, handler);
+  const ann = await connect("SDK 1.x");
+  const stop = new AbortController();
+  const waits = assert.rejects(ann.call("must", { hangs: true }, { signal: stop.signal }));
+  await until("it is a task", async () => /working/.test(textOf(await ann.call("never"))));
+  stop.abort();
+  await waits;
+  await until("the task is cancelled", async () => /\["cancelled"\]/.test(textOf(await ann.call("never"))));
+  assert.equal(handler.stats().open_calls, 0);
+});
+
+test("who asks for a task together with another is answered, whether or not the other waits", async (t) => {
+  const handler = gateway({ token: "t", mcpServers: { old: await legacyServer() }, sdk });
+  t.after(() => handler.close());
+  await handler.ready();
+  const { request } = await user(handler, "t", {}, "user", "2025-11-25");
+  const { task } = (await request("tools/call", { name: "may", arguments: { held: true, hangs: true }, task: {} })).result;
+  const connect = await clientsOf(t, handler);
+  const [ann, bob] = [await connect("SDK 1.x"), await connect("SDK 1.x")];
+  const get = (one, options) => one.client.request({ method: "tasks/get", params: { taskId: task.taskId } }, ResultSchema, options);
+  const stop = new AbortController();
+  const given = assert.rejects(get(ann, { signal: stop.signal }));
+  await until("the server is asked", async () => (await handler.servers())[0].in_flight === 1);
+  const answered = get(bob);
+  await bob.names();
+  stop.abort();
+  await given;
+  await ann.names();
+  await bob.call("never", { release: true });
+  assert.equal((await answered).status, "working");
+});
+
 test("for clients that know no tasks, or another form, the gateway waits", async (t) => {
   const handler = gateway({ token: "t", mcpServers: { old: await legacyServer() }, sdk });
   t.after(() => handler.close());
@@ -215,4 +265,19 @@ test("for clients that know no tasks, or another form, the gateway waits", async
   await newer.ready();
   assert.equal(textOf((await (await user(newer)).call("slow_compute", { seconds: 0.3, label: "new" })).result), "new: done");
   assert.equal((await (await user(newer)).call("failing_job")).result.isError, true);
+  // What the task asks, the client answers, if it can.
+  const connect = await clientsOf(t, newer);
+  const confirm = () => ({ action: "accept", content: { confirm: true } });
+  const given = [
+    { kind: "SDK 1.x", how: { answers: { "elicitation/create": confirm } } },
+    { kind: "SDK 2.x, legacy", how: { answers: { "elicitation/create": confirm } } },
+  ];
+  for (const { kind, how } of given) {
+    const made = await connect(kind, how);
+    assert.equal(textOf(await made.call("confirm_delete", { filename: "a.txt" })), "a.txt deleted");
+    assert.equal(made.asked.length, 1, kind);
+  }
+  const { error } = await (await user(newer)).call("confirm_delete", { filename: "a.txt" });
+  assert.match(error.message, /has to ask for elicitation, which the client does not support; its task was cancelled/);
+  assert.equal(newer.stats().open_calls, 0);
 });

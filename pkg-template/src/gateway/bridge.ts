@@ -24,6 +24,14 @@ export function canElicit({ elicitation }: Fields, mode: unknown = "form"): bool
   return mode === "url" ? url !== undefined : form !== undefined || url === undefined;
 }
 
+/** What a client with these capabilities lacks to answer a request; nothing where it can. */
+export function lackingFor(capabilities: Fields, { method, params }: McpRequest): string | undefined {
+  const needed = NEEDED[method] ?? method;
+  const isAble =
+    needed === "elicitation" ? canElicit(capabilities, params?.["mode"]) : capabilities[needed] !== undefined;
+  return isAble ? undefined : needed;
+}
+
 /** The client of a call. */
 export interface CallClient {
   readonly is_modern: boolean;
@@ -92,10 +100,12 @@ export class UpstreamCall {
       .finally(() => this.#wake?.());
   }
 
-  /** Waits until the call has ended or, where the client cannot be asked, has questions. The request may be another one than before. */
-  async next(context: RequestContext): Promise<CallProgress> {
+  /**
+   * Waits until the call has ended or, where the client cannot be asked, has questions. The request may be another one than before.
+   * `signal` is its client's, unless others wait for the call, too.
+   */
+  async next(context: RequestContext, signal: AbortSignal = context.mcpReq.signal): Promise<CallProgress> {
     this.#context = context;
-    const { signal } = context.mcpReq;
     const abort = (): void => this.cancel(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
@@ -131,15 +141,12 @@ export class UpstreamCall {
   /** Asks the client on behalf of the upstream. */
   async ask(request: McpRequest, signal: AbortSignal, onprogress?: (progress: Fields) => void): Promise<Fields> {
     const { client } = this;
-    const needed = NEEDED[request.method];
-    if (needed === undefined)
+    if (NEEDED[request.method] === undefined)
       throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the gateway does not pass \`${request.method}\` on`);
-    const capabilities = client.capabilities(this.#context);
-    const isAble =
-      needed === "elicitation" ? canElicit(capabilities, request.params?.["mode"]) : capabilities[needed] !== undefined;
-    if (!isAble) {
-      this.#lacking[needed] = {};
-      throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${needed}`);
+    const lacking = lackingFor(client.capabilities(this.#context), request);
+    if (lacking !== undefined) {
+      this.#lacking[lacking] = {};
+      throw new this.#sdk.ProtocolError(METHOD_NOT_FOUND, `the client does not support ${lacking}`);
     }
     if (!client.is_modern) {
       return this.#context.mcpReq.send(request, {

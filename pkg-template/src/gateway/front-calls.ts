@@ -152,8 +152,9 @@ export class FrontCalls {
         const lacking = this.#lacking(call, progress);
         if (lacking) throw lacking;
         if ("result" in progress) {
-          const begun = await this.#tasks.begun(about, progress.result, task, call, now);
-          return begun && "task" in begun ? begun.task : this.#finish(about, begun?.result ?? progress.result, now);
+          const finish = (result: Fields, then: RequestContext): Promise<Fields> => this.#finish(about, result, then);
+          const waiting = { about, call, finish, closing: <T>(go: () => Promise<T>) => this.#closing(about.call, go) };
+          return (await this.#tasks.begun(waiting, progress.result, task, now)) ?? finish(progress.result, now);
         }
         if (!("error" in progress)) continue;
         const after = runtime.failCall({

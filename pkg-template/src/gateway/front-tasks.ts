@@ -1,16 +1,19 @@
 // Calls that become tasks: in the extension of revision 2026-07-28, where the server decides, and in the experimental form of
 // 2025-11-25, where the client asks. A client gets a task where it knows the form that the server has; for others the gateway waits.
+import { lackingFor } from "./bridge.js";
 import type { UpstreamCall } from "./bridge.js";
+import type { JsonObject } from "../types.js";
 import { failureOf, maskedText } from "./failure.js";
 import type { ServedClient } from "./front-client.js";
 import { protocolError, toldError } from "./front-errors.js";
 import type { FrontHost } from "./front-host.js";
 import { keptResult } from "./front-results.js";
+import type { FrontRounds } from "./front-rounds.js";
 import type { FrontUpstream } from "./front-upstream.js";
 import { pause } from "./pause.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY } from "./rpc-codes.js";
 import type { ForwardedCall } from "./runtime-types.js";
-import type { Fields, RequestContext, SdkServer } from "./server-sdk.js";
+import type { Fields, McpRequest, RequestContext, SdkServer } from "./server-sdk.js";
 import { TASKS, asResult } from "./task-wire.js";
 import { isTerminal, stateOf } from "./tasks.js";
 import type { GatewayTask } from "./tasks.js";
@@ -26,6 +29,27 @@ const PAGE = 100;
 /** Milliseconds between two questions how a task stands, where its server does not say: at first, and at most. */
 const FIRST_POLL_MS = 200;
 const MOST_POLL_MS = 5_000;
+/** Of what several requests wait for: none of their clients cancels it. */
+const NEVER = new AbortController().signal;
+
+/** A call of a client that may become a task. */
+export interface TaskCall {
+  readonly about: ForwardedCall;
+  readonly call: UpstreamCall;
+  /** Makes what the client gets of a result. */
+  readonly finish: (result: Fields, context: RequestContext) => Promise<Fields>;
+  /** Runs a part of the call, which is over when that fails. */
+  readonly closing: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
+/** A task for which the gateway waits on behalf of a client. */
+interface WaitedTask extends TaskCall {
+  readonly place: Pick<GatewayTask, "server" | "task">;
+  /** Whether it is one of the extension. */
+  readonly isExtension: boolean;
+  /** The questions of the server that were answered: it may repeat them until it has read the answers. */
+  readonly answered: Set<string>;
+}
 
 /** Capabilities of the gateway for tasks of 2025-11-25; none where no server has them. */
 export function legacyTasks(host: FrontHost): Fields {
@@ -36,10 +60,11 @@ export function legacyTasks(host: FrontHost): Fields {
 export class FrontTasks {
   readonly #host: FrontHost;
   readonly #client: ServedClient;
+  readonly #rounds: FrontRounds;
   readonly #upstream: FrontUpstream;
 
-  constructor(host: FrontHost, client: ServedClient, upstream: FrontUpstream) {
-    [this.#host, this.#client, this.#upstream] = [host, client, upstream];
+  constructor(host: FrontHost, client: ServedClient, rounds: FrontRounds, upstream: FrontUpstream) {
+    [this.#host, this.#client, this.#rounds, this.#upstream] = [host, client, rounds, upstream];
   }
 
   /** Takes the requests that are about tasks. */
@@ -71,14 +96,9 @@ export class FrontTasks {
     return task_support === "required" ? { task: {} } : {};
   }
 
-  /** A call that became a task: a task of the client, or what comes of it. Nothing where the result is none. */
-  async begun(
-    about: ForwardedCall,
-    result: Fields,
-    asked: unknown,
-    call: UpstreamCall,
-    context: RequestContext,
-  ): Promise<{ readonly task: Fields } | { readonly result: Fields } | undefined> {
+  /** What the client gets of a call that became a task: a task of its own, what comes of it, or questions. Nothing where it is none. */
+  async begun(waiting: TaskCall, result: Fields, asked: unknown, context: RequestContext): Promise<Fields | undefined> {
+    const { about } = waiting;
     const isExtension = result["resultType"] === "task";
     const given = (isExtension ? result : result["task"]) as Fields | undefined;
     if (
@@ -91,7 +111,10 @@ export class FrontTasks {
     const knows = isExtension
       ? this.#client.is_modern && this.#declares(context)
       : !this.#client.is_modern && typeof asked === "object" && asked !== null;
-    if (!knows) return { result: await this.#waited(about, given["taskId"], stateOf(given), call, context) };
+    if (!knows) {
+      const place = { server: about.server, task: given["taskId"] };
+      return this.#waited({ ...waiting, place, isExtension, answered: new Set() }, given, context);
+    }
     const { server, tool, arguments: args, app, result_tokens, result_chars } = about;
     const limits = {
       ...(app && { app }),
@@ -110,7 +133,7 @@ export class FrontTasks {
     };
     this.#host.runtime.cancelCall(about.call);
     const id = await this.#host.tasks.add(task);
-    return { task: isExtension ? { ...wire(id, task), resultType: "task" } : asResult(flat(id, task)) };
+    return isExtension ? { ...wire(id, task), resultType: "task" } : asResult(flat(id, task));
   }
 
   #declares(context: RequestContext): boolean {
@@ -143,7 +166,7 @@ export class FrontTasks {
   }
 
   async #asked(id: string, task: GatewayTask, context: RequestContext): Promise<GatewayTask> {
-    const said = await this.#ask(task, "tasks/get", context);
+    const said = await this.#ask(task, "tasks/get", context, {}, NEVER);
     const state = stateOf(said);
     const end = isTerminal(state.status) ? await this.#end(task, state.status, said, context) : undefined;
     const now: GatewayTask = { ...task, state: masked(state), ...(end && { end }) };
@@ -167,7 +190,7 @@ export class FrontTasks {
     }
     let result: Fields;
     try {
-      result = (said["result"] as Fields | undefined) ?? (await this.#ask(task, "tasks/result", context));
+      result = (said["result"] as Fields | undefined) ?? (await this.#ask(task, "tasks/result", context, {}, NEVER));
     } catch (error) {
       const { code = INTERNAL_ERROR, message } = failureOf(error, []);
       return { error: { code, message } };
@@ -197,6 +220,7 @@ export class FrontTasks {
     method: string,
     context: RequestContext,
     more: Fields = {},
+    signal: AbortSignal = context.mcpReq.signal,
   ): Promise<Fields> {
     const call = this.#upstream.call(context);
     call.start(() =>
@@ -208,7 +232,7 @@ export class FrontTasks {
         { envelope: this.#client.envelope(context), watched: undefined },
       ),
     );
-    const progress = await call.next(context);
+    const progress = await call.next(context, signal);
     if ("result" in progress) return progress.result;
     throw toldError(
       this.#host,
@@ -268,46 +292,82 @@ export class FrontTasks {
     };
   }
 
-  /** Waits for a task on behalf of a client that knows no tasks. */
-  async #waited(
-    { server }: ForwardedCall,
-    task: string,
-    begun: GatewayTask["state"],
-    call: UpstreamCall,
-    context: RequestContext,
-  ): Promise<Fields> {
-    const { signal } = call;
-    const place = { server, task };
-    const cancel = (): void =>
-      void this.#host
-        .upstream(server)
-        .main.request("tasks/cancel", { taskId: task })
-        .catch(() => undefined);
+  /** Waits for a task on behalf of a client that knows no tasks; `said` is how it stands. */
+  async #waited(waiting: WaitedTask, said: Fields, context: RequestContext): Promise<Fields> {
+    const { place, isExtension, answered, finish } = waiting;
+    const { signal } = context.mcpReq;
+    const cancel = (): void => this.#cancel(place, context);
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      let said: Fields = {};
-      let state = begun;
+      let now = said;
+      let state = stateOf(now);
       for (let wait = FIRST_POLL_MS; !isTerminal(state.status); wait = Math.min(2 * wait, MOST_POLL_MS)) {
-        if (state.status === "input_required") break;
+        if (state.status === "input_required") {
+          // The server asks its questions while the result is waited for.
+          if (!isExtension) break;
+          const open = Object.entries(state.asks ?? {}).filter(([key]) => !answered.has(key));
+          if (open.length > 0) return await this.#questions(waiting, Object.fromEntries(open), context);
+        }
         await pause(Math.min(state.poll ?? wait, MOST_POLL_MS), signal);
-        if (signal.aborted) break;
-        said = await this.#ask(place, "tasks/get", context);
-        state = stateOf(said);
+        if (signal.aborted) throw protocolError(this.#host, INTERNAL_ERROR, "the call was cancelled");
+        now = await this.#ask(place, "tasks/get", context);
+        state = stateOf(now);
       }
       if (state.status === "cancelled")
         throw protocolError(this.#host, INTERNAL_ERROR, "the server has cancelled the task");
-      if (state.status === "failed" && typeof said["error"] === "object") {
-        const { code, message } = said["error"] as Fields;
+      if (state.status === "failed" && typeof now["error"] === "object") {
+        const { code, message } = now["error"] as Fields;
         throw protocolError(
           this.#host,
           typeof code === "number" ? code : INTERNAL_ERROR,
           maskedText(String(message), []),
         );
       }
-      return (said["result"] as Fields | undefined) ?? (await this.#ask(place, "tasks/result", context));
+      const result =
+        (now["result"] as Fields | undefined) ??
+        (isExtension
+          ? ((await this.#ask(place, "tasks/get", context))["result"] as Fields | undefined)
+          : await this.#ask(place, "tasks/result", context));
+      if (result === undefined)
+        throw protocolError(this.#host, INTERNAL_ERROR, "the server has ended the task without a result");
+      return await finish(result, context);
     } finally {
       signal.removeEventListener("abort", cancel);
     }
+  }
+
+  /** Has the client answer questions of a task, and waits on. A task that nobody can answer is cancelled. */
+  async #questions(waiting: WaitedTask, asks: Fields, context: RequestContext): Promise<Fields> {
+    const { place, answered, call, closing } = waiting;
+    const requests = asks as Readonly<Record<string, McpRequest>>;
+    const capabilities = this.#client.capabilities(context);
+    const lacking = Object.values(requests).map((request) => lackingFor(capabilities, request));
+    const missing = lacking.find((one) => one !== undefined);
+    if (missing !== undefined) {
+      this.#cancel(place, context);
+      const message = `the server has to ask for ${missing}, which the client does not support; its task was cancelled`;
+      throw protocolError(this.#host, INTERNAL_ERROR, message);
+    }
+    // The request of a client of 2026-07-28 is over once it knows the questions; the call is given up when nobody comes back.
+    const signals = this.#client.is_modern ? [call.signal] : [call.signal, context.mcpReq.signal];
+    const cancel = (): void => this.#cancel(place, context);
+    for (const signal of signals) signal.addEventListener("abort", cancel, { once: true });
+    const resume = (then: RequestContext): Promise<Fields> =>
+      closing(async () => {
+        for (const signal of signals) signal.removeEventListener("abort", cancel);
+        const inputResponses = then.mcpReq.inputResponses ?? {};
+        await this.#ask(place, "tasks/update", then, { inputResponses });
+        for (const key of Object.keys(inputResponses)) answered.add(key);
+        return this.#waited(waiting, {}, then);
+      });
+    return this.#rounds.ask({ call, resume }, requests, context);
+  }
+
+  /** Cancels a task over the connection that it is of; a server that does not hear it goes on in vain. */
+  #cancel({ server, task }: WaitedTask["place"], context: RequestContext): void {
+    const connection = this.#upstream.connection(this.#host.upstream(server), context);
+    const meta = connection.era === "modern" && { meta: this.#client.envelope(context) as JsonObject };
+    connection.request("tasks/cancel", { taskId: task }, { ...meta }).catch(() => undefined);
   }
 }
 

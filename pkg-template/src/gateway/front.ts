@@ -51,7 +51,7 @@ export class ClientFront {
     const rounds = new FrontRounds(host, this.client);
     const upstream = new FrontUpstream(host, this.client, rounds);
     const reads = new FrontReads(host, this.client, upstream);
-    const tasks = new FrontTasks(host, this.client, upstream);
+    const tasks = new FrontTasks(host, this.client, rounds, upstream);
     tasks.register(this.server);
     this.#subscriptions = new FrontSubscriptions(host, reads, upstream);
     this.#registerLists(upstream);
