@@ -1,6 +1,7 @@
 // What the fronts of a gateway share.
 import type { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { ServedClient } from "./front-client.js";
+import type { ResourceLinks } from "./resource-links.js";
 import type { GatewayRuntime } from "./runtime.js";
 import type { Fields, RequestContext, SdkStateCodec, ServerSdk } from "./server-sdk.js";
 import type { SkillGuard } from "./skill-guard.js";
@@ -33,6 +34,8 @@ export interface FrontHost {
   readonly state: SdkStateCodec<RoundState>;
   readonly waiting: PendingCalls<WaitingCall>;
   readonly subscriptions: ResourceSubscriptions;
+  /** Addresses in what servers answer. */
+  readonly links: ResourceLinks;
   /** Where hooks hear of calls. */
   readonly watch: GatewayWatch | undefined;
   /** Keys of `_meta` that pass. */

@@ -55,7 +55,7 @@ export class FrontReads {
         { uri },
       );
     try {
-      return await firstKnown(places, run);
+      return await firstKnown(places, run, this.#isGuessed(places[0]?.uri ?? uri));
     } catch (error) {
       throw toldError(this.#host, error);
     }
@@ -68,7 +68,8 @@ export class FrontReads {
     if (!found) throw protocolError(this.#host, INVALID_PARAMS, `no prompt is called \`${name.slice(0, 100)}\``);
     try {
       const result = await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
-      return isAnswer(result) ? this.#told(found.server, name, mendedMessages(result)) : result;
+      if (!isAnswer(result)) return result;
+      return this.#host.links.inResult(found.server, this.#told(found.server, name, mendedMessages(result)));
     } catch (error) {
       throw toldError(this.#host, error);
     }
@@ -120,6 +121,11 @@ export class FrontReads {
   #having(uri: string): readonly ResourcePlace[] {
     const found = known(() => this.#host.runtime.findResource(this.#client.key, uri));
     return found?.servers.map((server, place) => ({ server, uri: place === 0 ? found.uri : uri })) ?? [];
+  }
+
+  /** Whether no server says that it has an address. Views are in tools, and no server answers for another's. */
+  #isGuessed(uri: string): boolean {
+    return !uri.startsWith("ui://") && this.#host.links.owner(uri) === undefined;
   }
 
   /** The server of a prompt, with the name that it has there. */

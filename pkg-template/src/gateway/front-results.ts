@@ -35,7 +35,16 @@ export async function keptResult(
   const whole = app === "only" ? "result" : app === "view" && showsViews(capabilities) ? "structured" : undefined;
   try {
     const most = { tokens, chars };
-    const digested = await client.results.digest({ name, arguments: given, server, result, whole, most, is_once });
+    const linked = host.links.inResult(server, result);
+    const digested = await client.results.digest({
+      name,
+      arguments: given,
+      server,
+      result: linked,
+      whole,
+      most,
+      is_once,
+    });
     return { digested, measured: measuredOf(digested, result) };
   } catch (error) {
     host.onError(error);

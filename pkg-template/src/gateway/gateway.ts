@@ -26,6 +26,7 @@ import { GatewayHttp } from "./http.js";
 import type { GatewayHttpOptions } from "./http.js";
 import { GatewayRuntime } from "./runtime.js";
 import { PinStore } from "./pin-store.js";
+import { ResourceLinks } from "./resource-links.js";
 import type { GatewayRuntimeOptions, GatewayStats, ListingReport, UnmatchedRule } from "./runtime-types.js";
 import { ListenTap } from "./listen-tap.js";
 import { isMirrored } from "./mirrored-headers.js";
@@ -422,6 +423,7 @@ class RunningGateway {
       waiting: new PendingCalls(),
       subscriptions: new ResourceSubscriptions(),
       watch: this.#watch,
+      links: new ResourceLinks(() => upstreams.values()),
       metaAllowed: this.#metaAllowed,
       isOnce: this.#options.structured_content !== "both",
       schemaWithHeaders: (session, caller, name) => {
