@@ -39,6 +39,7 @@ function upstreams(t, servers, options = {}) {
       onNotification: (server, connection, notification) => void told.notifications.push(notification),
       onListing: (server, listing) => void told.listings.push(JSON.parse(new TextDecoder().decode(listing.bytes))),
       onState: (server, state) => void told.states.push(state.status),
+      ...options.host,
     };
     const upstream = new Upstream(config, { sdk, host, client_info: { name: "gateway", version: "1.0.0" }, ...QUICK, ...options.upstream });
     t.after(() => upstream.close());
@@ -727,6 +728,17 @@ test("connections of sessions are bounded, and closed when they are idle", async
   await until("their servers know", () => server.sessions.size === 1);
   await call(who, "who", {}, undefined, connections[0]);
   assert.ok(connections[0].isReady, "it comes back when it is used again");
+  // What a client that is there has at the server, its connection keeps: the latest, where credentials were renewed.
+  const { kept } = upstreams(
+    t,
+    { kept: { url: server.url, connection: "session", forward_headers: ["authorization"] } },
+    { upstream: { idle_ms: 500, ping_ms: 200 }, host: { isLive: (session) => session === "here", isSubscribed: ({ session }) => session === "listens" } },
+  );
+  const of = (session, authorization) => kept.connection(session, { authorization });
+  const all = [of("here", "old"), of("gone", "old"), of("listens", "old"), of("here", "new")];
+  for (const connection of all) await call(kept, "who", {}, undefined, connection);
+  await until("others are closed", () => !all[0].isReady && !all[1].isReady);
+  assert.deepEqual([all[2].isReady, all[3].isReady], [true, true]);
   // The main connection is asked from time to time, and found to be gone.
   server.sessions.clear();
   await until("it is made anew", () => server.sessions.size > 0 && who.state.status === "ready");

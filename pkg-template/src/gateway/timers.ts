@@ -6,6 +6,9 @@ export interface Backoff {
   readonly most_ms: number;
 }
 
+/** How long is waited where nobody says otherwise. @internal */
+export const BACKOFF: Backoff = { first_ms: 500, most_ms: 60_000 };
+
 /** Runs something later. Returns how to prevent it. @internal */
 export function later(milliseconds: number, run: () => void): () => void {
   const timer = setTimeout(run, milliseconds);

@@ -23,6 +23,12 @@ export interface UpstreamHost {
   ): Promise<JsonObject>;
   /** Takes a notification, of which `list_changed` needs nothing else. Progress comes by `onprogress` of the request. */
   onNotification(server: string, connection: UpstreamConnection, notification: ServerMessage): void;
+  /** Is told of each connection that is made, also anew: what the server knew by an earlier one it has forgotten. */
+  onReady?(server: string, connection: UpstreamConnection): void;
+  /** Whether a client wants to hear of resources over a connection: it is kept, and made again when it is lost. */
+  isSubscribed?(connection: UpstreamConnection): boolean;
+  /** Whether a session is of a client that is there. What its connection is to the server, such as a login, is kept. */
+  isLive?(session: string): boolean;
   /** Takes what the server offers, first and whenever it is not as before. */
   onListing(server: string, listing: UpstreamListing): void;
   /** Is told of a new state. A server becomes `ready` after its listing was told. */
@@ -64,7 +70,7 @@ export interface UpstreamOptions {
   readonly max_message_bytes?: number;
   /** Most connections of sessions. Default: 1,000. */
   readonly max_connections?: number;
-  /** After so long without a request, a session's connection is closed. Default: 600,000. */
+  /** After so long without a request, a connection that no client counts on is closed. Default: 600,000. */
   readonly idle_ms?: number;
   /** A connection over HTTP is asked after so long without a request whether it still is one. Default: 60,000. */
   readonly ping_ms?: number;

@@ -10,12 +10,13 @@ import { UpstreamConnection } from "./connection.js";
 import type { ConnectionEvents, ConnectionSettings } from "./connection.js";
 import { UpstreamError, failureOf, maskedValue } from "./failure.js";
 import type { UpstreamFailure } from "./failure.js";
+import { keptOpen } from "./kept-stream.js";
 import { CHANGED, LISTING_LIMITS, LIST_KINDS, listingOf, listsOf, readList } from "./listing.js";
 import type { List, ListKind, ListingProblem, UpstreamListing } from "./listing.js";
 import { OAuthTraffic } from "./oauth-traffic.js";
 import { HEADER_MISMATCH, METHOD_NOT_FOUND } from "./rpc-codes.js";
 import { SHORTEST_SECRET, describeServer, secretsOf } from "./server-description.js";
-import { backoffMs, later } from "./timers.js";
+import { BACKOFF, backoffMs, later } from "./timers.js";
 import { MAX_MESSAGE_BYTES, credentialsOf } from "./transports.js";
 import { expandedFor } from "./user-values.js";
 import type { UpstreamOptions, UpstreamReport, UpstreamState } from "./upstream-types.js";
@@ -47,6 +48,8 @@ export class Upstream {
   readonly #main: UpstreamConnection;
   /** Connections of sessions and of forwarded headers, by key. */
   readonly #pool = new Map<string, UpstreamConnection>();
+  /** Connections that are made again though nobody has asked for anything. */
+  readonly #reviving = new Set<UpstreamConnection>();
   readonly #lists = new Map<ListKind, List>();
   readonly #now: () => number;
   #source: UpstreamConnection;
@@ -95,7 +98,7 @@ export class Upstream {
       connect_timeout_ms: connectTimeout(config, options.connect_timeout_ms ?? 30_000),
       probe_timeout_ms: options.probe_timeout_ms ?? 5_000,
       max_message_bytes: options.max_message_bytes ?? MAX_MESSAGE_BYTES,
-      backoff: options.backoff ?? { first_ms: 500, most_ms: 60_000 },
+      backoff: options.backoff ?? BACKOFF,
       now: this.#now,
       random: options.random ?? Math.random,
       mirrored: (tool) => (this.#lists.get("tools")?.mirrored ?? NO_TOOLS).get(tool),
@@ -155,7 +158,10 @@ export class Upstream {
    */
   async reconnect(): Promise<UpstreamState> {
     if (this.#isClosed) return this.#state;
-    for (const connection of [this.#main, ...this.#pool.values()]) connection.again();
+    for (const connection of this.connections) {
+      connection.again();
+      if (connection !== this.#main && this.#isSubscribed(connection)) this.#revive(connection);
+    }
     this.#cancelRetry?.();
     if (this.#state.status === "unavailable") this.#tell({ status: "connecting", since: this.#now(), attempts: 0 });
     return this.connect();
@@ -196,6 +202,11 @@ export class Upstream {
     return this.#main;
   }
 
+  /** All connections, open or not. */
+  get connections(): readonly UpstreamConnection[] {
+    return [this.#main, ...this.#pool.values()];
+  }
+
   #forwarded(headers: Readonly<Record<string, string>>): Record<string, string> {
     const { forward_headers = [] } = this.config;
     const given = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
@@ -215,7 +226,7 @@ export class Upstream {
     const most = this.#options.max_connections ?? 1_000;
     if (this.#pool.size < most) return;
     const idle = [...this.#pool.values()]
-      .filter(({ inFlight }) => inFlight.size === 0)
+      .filter((connection) => connection.inFlight.size === 0 && !this.#isSubscribed(connection))
       .sort((a, b) => a.usedAt - b.usedAt);
     const [oldest] = idle;
     if (oldest === undefined) {
@@ -265,7 +276,7 @@ export class Upstream {
   /** Gives all connections up where a user has to log in first: none works until then. */
   #refused(error: unknown): void {
     if (!(error instanceof UpstreamError) || !this.#isWaiting) return;
-    for (const connection of [this.#main, ...this.#pool.values()]) connection.giveUp(error.failure);
+    for (const connection of this.connections) connection.giveUp(error.failure);
   }
 
   get #isWaiting(): boolean {
@@ -285,14 +296,14 @@ export class Upstream {
     this.#isClosed = true;
     for (const cancel of [this.#cancelRelist, this.#cancelRetry, this.#cancelSweep, this.#subscription?.cancel])
       cancel?.();
-    const all = [this.#main, ...this.#pool.values()];
+    const all = this.connections;
     this.#pool.clear();
     await Promise.all(all.map((connection) => connection.close()));
   }
 
   /** Reports the state of the server, with secrets masked. */
   report(): UpstreamReport {
-    const all = [this.#main, ...this.#pool.values()];
+    const all = this.connections;
     const stderr = this.#main.stderr();
     const { serverInfo } = this.#source;
     return {
@@ -317,7 +328,10 @@ export class Upstream {
         if (changed !== undefined && connection === this.#source) this.#changed(changed);
         this.#options.host.onNotification(this.name, connection, notification);
       },
-      onReady: (connection) => this.#connected(connection),
+      onReady: (connection) => {
+        this.#connected(connection);
+        this.#options.host.onReady?.(this.name, connection);
+      },
       onLost: (connection, failure) => this.#lost(connection, failure),
     };
   }
@@ -338,7 +352,9 @@ export class Upstream {
   }
 
   #lost(connection: UpstreamConnection, failure: UpstreamFailure): void {
-    if (this.#isClosed || connection !== this.#source) return;
+    if (this.#isClosed) return;
+    if (connection !== this.#main && this.#isSubscribed(connection)) this.#revive(connection);
+    if (connection !== this.#source) return;
     this.#subscription?.cancel();
     if (connection === this.#main) this.#unavailable(failure);
   }
@@ -473,29 +489,12 @@ export class Upstream {
     if (Object.keys(filter).length === 0) return;
     const stop = new AbortController();
     this.#subscription = { cancel: () => stop.abort() };
-    void this.#listen(connection, filter, stop.signal);
-  }
-
-  async #listen(connection: UpstreamConnection, filter: JsonObject, signal: AbortSignal): Promise<void> {
-    const { backoff } = this.#settings;
-    for (let failures = 0; !signal.aborted && connection.isReady; ) {
-      const begin = this.#now();
-      try {
-        const subscription = await connection.listen(filter, { signal });
-        await subscription.closed;
-        // Changes since the last subscription ended were not told.
-        if (!signal.aborted && connection.isReady) this.#changed(LIST_KINDS);
-      } catch (error) {
-        // The server declares what it does not have. Its lists stay as they are.
-        if (failureOf(error, []).code === METHOD_NOT_FOUND) return;
-      }
-      failures = this.#now() - begin > backoff.most_ms ? 0 : failures + 1;
-      if (signal.aborted || !connection.isReady) return;
-      await new Promise<void>((done) => {
-        const cancel = later(backoffMs(backoff, failures), done);
-        signal.addEventListener("abort", () => (cancel(), done()), { once: true });
-      });
-    }
+    void keptOpen(connection, filter, {
+      backoff: this.#settings.backoff,
+      now: this.#now,
+      signal: stop.signal,
+      onagain: () => this.#changed(LIST_KINDS),
+    });
   }
 
   /** Closes what is idle, and asks the rest over HTTP whether it is still there. */
@@ -511,13 +510,39 @@ export class Upstream {
 
   #sweep(idle_ms: number, ping_ms: number): void {
     const now = this.#now();
-    for (const connection of [this.#main, ...this.#pool.values()]) {
+    for (const connection of this.connections) {
       const idle = now - connection.usedAt;
       if (connection.inFlight.size > 0) continue;
-      if (connection !== this.#main && idle >= idle_ms) this.#retire(connection);
+      if (connection !== this.#main && idle >= idle_ms && !this.#isKept(connection)) this.#retire(connection);
       else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms)
         void connection.ping(PING_TIMEOUT_MS);
     }
+  }
+
+  /** Whether a client counts on what its connection is to the server: it is there, and has no later one, as by renewed credentials. */
+  #isKept(connection: UpstreamConnection): boolean {
+    const { session, usedAt } = connection;
+    if (this.#isSubscribed(connection)) return true;
+    if (session === undefined || this.#options.host.isLive?.(session) !== true) return false;
+    return ![...this.#pool.values()].some((other) => other.session === session && other.usedAt > usedAt);
+  }
+
+  #isSubscribed(connection: UpstreamConnection): boolean {
+    return this.#options.host.isSubscribed?.(connection) === true;
+  }
+
+  /** Connects again what clients are subscribed over: nobody else uses it until its server has told of a change. */
+  #revive(connection: UpstreamConnection): void {
+    if (this.#reviving.has(connection)) return;
+    this.#reviving.add(connection);
+    later(Math.max(0, connection.trouble.retryAt - this.#now()), () => {
+      this.#reviving.delete(connection);
+      if (this.#isClosed || connection.isClosed || !this.#isSubscribed(connection)) return;
+      // Nobody knows how long a login takes. `reconnect` is called after it.
+      connection.open().catch(() => {
+        if (!this.#isWaiting) this.#revive(connection);
+      });
+    });
   }
 }
 
