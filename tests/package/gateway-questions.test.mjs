@@ -10,8 +10,10 @@ import * as client from "@modelcontextprotocol/client";
 import * as client_stdio from "@modelcontextprotocol/client/stdio";
 import * as server from "@modelcontextprotocol/server";
 import { conformanceHandler, listen } from "./conformance-upstream.mjs";
+import { connected, published, textOf } from "./gateway-harness.mjs";
 import { program, user } from "./gateway-program.mjs";
-import { packageDir, temporaryFolder } from "./harness.mjs";
+import { listening, plainServer, refusal, webHandler } from "./gateway-servers.mjs";
+import { packageDir, temporaryFolder, until } from "./harness.mjs";
 
 const { gateway } = await import(pathToFileURL(join(packageDir, "dist", "mcp-server.js")));
 const ANY = { "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) } };
@@ -141,4 +143,224 @@ test("a file of a skill that is not what its entry says reaches no client", asyn
   assert.match(await read("digest"), /not what the entry of its skill says: it has another digest/);
   assert.match(await read("size"), /has 16 bytes in place of 5/);
   assert.match(await read("front"), /has another `description` in front/);
+});
+
+const UPDATED = "notifications/resources/updated";
+const REPORT = "memo://report";
+/** What servers with resources can do. */
+const RESOURCES = { tools: {}, resources: { subscribe: true } };
+const LISTS = {
+  "tools/list": () => ({ tools: [{ name: "touch", inputSchema: { type: "object" } }] }),
+  "tools/call": () => ({ content: [{ type: "text", text: "touched" }] }),
+  "resources/list": () => ({ resources: [{ uri: REPORT, name: "report" }] }),
+  "resources/templates/list": () => ({ resourceTemplates: [] }),
+};
+
+/** A server by plain messages, with what it answers beside its lists; closed when the test ends. */
+async function plain(t, answers = {}, capabilities = RESOURCES) {
+  const server = await plainServer(capabilities, (method, ...given) => ({ ...LISTS, ...answers })[method]?.(...given) ?? {});
+  t.after(server.close);
+  return server;
+}
+
+/** A gateway over HTTP in front of servers, and how clients of SDKs connect to it. Closed when the test ends. */
+async function served(t, mcpServers, options = {}) {
+  const errors = [];
+  const handler = gateway({ mcpServers, token: false, sdk: { server, client, client_stdio }, on_error: (error) => void errors.push(error), ...options });
+  await handler.ready();
+  const http = await listening(webHandler(handler.fetch));
+  t.after(() => handler.close().then(http.close));
+  const connect = (kind, how) => connected(t, kind, { url: `${http.origin}/mcp`, ...how });
+  return { handler, errors, connect };
+}
+
+/** Tells of a change until a client has heard of it: a stream of the server's may not be there yet. */
+const hears = (made, tell, uri = REPORT) =>
+  until(`a change of ${uri} is told`, () => {
+    tell();
+    return made.told.some(({ method, params }) => method === UPDATED && params.uri === uri);
+  });
+
+for (const connection of ["shared", "session"]) {
+  for (const status of [404, 400]) {
+    test(`subscriptions outlive the session of a server that answers ${status}, over a connection that is ${connection}`, async (t) => {
+      const server = await plain(t);
+      const { connect } = await served(t, { memo: { url: server.url, connection } });
+      const made = await connect("SDK 1.x");
+      await made.subscribe([REPORT]);
+      const subscribed = () => server.of("resources/subscribe").filter(({ session }) => server.sessions.has(session)).length;
+      const tell = () => server.tell(UPDATED, { uri: REPORT });
+      await hears(made, tell);
+      server.forget(status);
+      if (status === 400) await made.call("touch");
+      // A stream that ends is opened again, and refused: of a session that is gone nobody has to ask.
+      else await until("it is asked again", () => made.call("touch").then(() => subscribed() === 1));
+      await until("it is subscribed again", () => subscribed() === 1);
+      made.told.length = 0;
+      await hears(made, tell);
+      await made.subscribe([REPORT]);
+      assert.equal(subscribed(), 1, "what is subscribed is not asked again");
+      await made.client.unsubscribeResource({ uri: REPORT });
+      await until("the subscription is ended", () => server.of("resources/unsubscribe").length === 1);
+    });
+  }
+}
+
+test("a server of 2026-07-28 that ends its streams is listened to again", async (t) => {
+  const handler = server.createMcpHandler(
+    () => {
+      const made = new server.Server({ name: "memo", version: "1" }, { capabilities: RESOURCES });
+      for (const [method, answer] of Object.entries(LISTS)) made.setRequestHandler(method, answer);
+      return made;
+    },
+    { legacy: "reject" },
+  );
+  const streams = new Set();
+  const http = await listening((incoming, outgoing) => {
+    if (incoming.headers["mcp-method"] === "subscriptions/listen") streams.add(outgoing);
+    return webHandler(handler.fetch)(incoming, outgoing);
+  });
+  t.after(() => handler.close().then(http.close));
+  const { connect } = await served(t, { memo: { url: `${http.origin}/mcp` } });
+  const made = await connect("SDK 1.x");
+  await made.subscribe([REPORT]);
+  const tell = () => handler.notify.resourceUpdated(REPORT);
+  await hears(made, tell);
+  for (const stream of streams) stream.destroy();
+  made.told.length = 0;
+  await hears(made, tell);
+});
+
+test("of clients that subscribe at once each is told what became of it, and the last to leave ends it", async (t) => {
+  const waiting = [];
+  const server = await plain(t, { "resources/subscribe": () => new Promise((done, fail) => waiting.push({ done, fail })) });
+  const { connect } = await served(t, { memo: { url: server.url, connection: "shared" } });
+  const [ann, bob] = [await connect("SDK 1.x"), await connect("SDK 2.x, legacy")];
+  const refused = assert.rejects(ann.client.subscribeResource({ uri: REPORT }), /too many/);
+  await until("the server is asked", () => waiting.length === 1);
+  const given = bob.client.subscribeResource({ uri: REPORT });
+  const twice = bob.client.subscribeResource({ uri: REPORT });
+  // By its answer the gateway has taken both requests.
+  await bob.call("touch");
+  waiting[0].fail(refusal(-32_603, "too many subscriptions"));
+  await refused;
+  await until("the server is asked for the other", () => waiting.length === 2);
+  waiting[1].done({});
+  await Promise.all([given, twice]);
+  await hears(bob, () => server.tell(UPDATED, { uri: REPORT }));
+  await bob.client.unsubscribeResource({ uri: REPORT });
+  assert.equal(server.of("resources/unsubscribe").length, 1);
+  assert.deepEqual(ann.told, []);
+});
+
+test("a change of a part is told to whoever subscribed to the whole", async (t) => {
+  const server = await plain(t);
+  const { connect } = await served(t, { memo: { url: server.url } });
+  const made = await connect("SDK 1.x");
+  await made.subscribe([REPORT]);
+  await hears(made, () => server.tell(UPDATED, { uri: `${REPORT}/page/1` }), `${REPORT}/page/1`);
+  server.tell(UPDATED, { uri: `${REPORT}s` });
+  await hears(made, () => server.tell(UPDATED, { uri: REPORT }));
+  assert.ok(!made.told.some(({ params }) => params?.uri === `${REPORT}s`));
+  const newer = await connect("SDK 2.x, 2026-07-28");
+  await newer.subscribe([REPORT]);
+  await hears(newer, () => server.tell(UPDATED, { uri: `${REPORT}/page/1` }));
+});
+
+test("a client that listens does not wait for a server that hangs", async (t) => {
+  const hanging = await plain(t, { "resources/subscribe": () => new Promise(() => undefined) });
+  const uris = Array.from({ length: 8 }, (_, at) => `${REPORT}/${at}`);
+  const { connect } = await served(t, { memo: { url: hanging.url } });
+  const made = await connect("SDK 2.x, 2026-07-28");
+  // The client's own patience ends before that of the gateway with its server.
+  await made.client.listen({ resourceSubscriptions: uris }, { timeout: 20_000 });
+  await until("all were asked for", () => hanging.of("resources/subscribe").length === uris.length);
+});
+
+test("a link leads to the server that gave it, and a server that fails hides no address of others", async (t) => {
+  const serverOf = (name, answers) =>
+    plain(
+      t,
+      {
+        "tools/list": () => ({ tools: [{ name: `link_${name}`, inputSchema: { type: "object" } }] }),
+        "tools/call": () => ({
+          content: [
+            { type: "resource_link", uri: REPORT, name: "report" },
+            { type: "resource", resource: { uri: REPORT, text: name } },
+            { type: "resource_link", uri: "memo://row/1", name: "row" },
+            { type: "resource_link", uri: `memo://${name}/own`, name: "own" },
+          ],
+        }),
+        "resources/templates/list": () => ({ resourceTemplates: [{ uriTemplate: "memo://row/{id}", name: "row" }] }),
+        "resources/read": ({ uri }) => ({ contents: [{ uri, text: `${uri} of ${name}` }] }),
+        "prompts/list": () => ({ prompts: [{ name: `prompt_${name}` }] }),
+        "prompts/get": () => ({ messages: [{ role: "user", content: { type: "resource_link", uri: REPORT, name: "report" } }] }),
+        ...answers,
+      },
+      { ...RESOURCES, prompts: {} },
+    );
+  const fails = ({ uri }) => {
+    if (uri !== REPORT) throw refusal(-32_603, "it broke");
+    return { contents: [{ uri, text: `${uri} of one` }] };
+  };
+  const [one, two] = [await serverOf("one", { "resources/read": fails }), await serverOf("two")];
+  const { connect } = await served(t, { one: { url: one.url }, two: { url: two.url } });
+  const made = await connect("SDK 1.x");
+  const MARK = "#contextweaver-server=two";
+  const linked = async (name) => (await made.call(`link_${name}`)).content.map(({ uri, resource }) => uri ?? resource.uri);
+  assert.deepEqual(await linked("one"), [REPORT, REPORT, "memo://row/1", "memo://one/own"]);
+  const links = await linked("two");
+  assert.deepEqual(links, [`${REPORT}${MARK}`, `${REPORT}${MARK}`, `memo://row/1${MARK}`, "memo://two/own"]);
+  const { messages } = await made.client.getPrompt({ name: "prompt_two" });
+  assert.equal(messages[0].content.uri, `${REPORT}${MARK}`);
+  const read = async (uri) => (await made.client.readResource({ uri })).contents[0].text;
+  assert.equal(await read(REPORT), `${REPORT} of one`);
+  assert.deepEqual(await Promise.all(links.map(read)), [`${REPORT} of two`, `${REPORT} of two`, "memo://row/1 of two", "memo://two/own of two"]);
+  // What a server has by its template is not looked for at others.
+  await assert.rejects(read("memo://row/1"), /it broke/);
+});
+
+test("servers ask for the roots of a client that has come, and again when they have changed", async (t) => {
+  for (const connection of ["shared", "session"]) {
+    const { connect } = await served(t, { files: { ...published("server-filesystem"), connection } });
+    const folders = [await temporaryFolder("first"), await temporaryFolder("second")];
+    let [folder] = folders;
+    const made = await connect("SDK 1.x", { answers: { "roots/list": () => ({ roots: [{ uri: pathToFileURL(folder).href }] }) } });
+    const allows = (path) => until(`${path} is allowed`, async () => textOf(await made.call("list_allowed_directories")).includes(path));
+    await allows(folders[0]);
+    [, folder] = folders;
+    await made.client.sendRootsListChanged();
+    await allows(folders[1]);
+    if (connection === "shared") {
+      // A program that several clients share knows the roots of none who has changed them, until the others have left.
+      const other = await connect("SDK 2.x, legacy");
+      [folder] = folders;
+      await made.client.sendRootsListChanged();
+      await other.transport.terminateSession();
+      await allows(folders[0]);
+    }
+    await made.close();
+  }
+});
+
+test("servers learn the least level of log messages that their clients want", async (t) => {
+  const capabilities = { ...RESOURCES, logging: {} };
+  const [shared, own] = [
+    await plain(t, {}, capabilities),
+    await plain(t, { "tools/list": () => ({ tools: [{ name: "own", inputSchema: { type: "object" } }] }) }, capabilities),
+  ];
+  const { connect } = await served(t, { shared: { url: shared.url, connection: "shared" }, own: { url: own.url, connection: "session" } });
+  const [ann, bob] = [await connect("SDK 1.x"), await connect("SDK 2.x, legacy")];
+  const levels = (one) => one.of("logging/setLevel").map(({ params }) => params.level);
+  await ann.client.setLoggingLevel("debug");
+  await bob.client.setLoggingLevel("error");
+  await ann.client.setLoggingLevel("critical");
+  await until("the shared one knows", () => levels(shared).at(-1) === "error");
+  assert.deepEqual(levels(shared), ["debug", "error"]);
+  await ann.call("own");
+  await until("the client's own connection knows", () => levels(own).includes("critical"));
+  shared.forget(404);
+  await ann.call("touch");
+  await until("it is told again", () => levels(shared).length === 3);
+  assert.equal(levels(shared)[2], "error");
 });

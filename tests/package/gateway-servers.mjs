@@ -114,6 +114,65 @@ export async function sseServer() {
   return { ...http, url: `${http.origin}/sse`, sessions };
 }
 
+/** An error of the protocol, thrown by what answers in {@link plainServer}. */
+export const refusal = (code, message = "Resource not found") => Object.assign(new Error(message), { code });
+
+/**
+ * A server of the earlier revisions over Streamable HTTP, by plain messages: `answer` returns results by `method`, `params` and `session`,
+ * or throws a {@link refusal}. What it was asked is in `heard`; `tell` notifies its sessions, `forget` ends them as a restart does, and
+ * says so to later requests by a `status`.
+ */
+export async function plainServer(capabilities, answer) {
+  const sessions = new Map();
+  const heard = [];
+  let begun = 0;
+  let gone = 404;
+  const http = await listening(async (incoming, outgoing) => {
+    const id = incoming.headers["mcp-session-id"];
+    if (incoming.method === "GET") {
+      outgoing.writeHead(200, { "content-type": "text/event-stream" }).write(": open\n\n");
+      return void sessions.get(id)?.add(outgoing);
+    }
+    if (incoming.method === "DELETE") return outgoing.writeHead(sessions.delete(id) ? 200 : 404).end();
+    let text = "";
+    for await (const chunk of incoming) text += chunk;
+    const message = JSON.parse(text);
+    const say = (status, body, headers = {}) =>
+      outgoing.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify({ jsonrpc: "2.0", id: message.id ?? null, ...body }));
+    if (message.method === "server/discover") return say(200, { error: { code: -32_601, message: "no such method" } });
+    if (message.method === "initialize") {
+      const session = `session-${(begun += 1)}`;
+      sessions.set(session, new Set());
+      const serverInfo = { name: "plain", version: "1" };
+      return say(200, { result: { protocolVersion: message.params.protocolVersion, capabilities, serverInfo } }, { "mcp-session-id": session });
+    }
+    if (!sessions.has(id)) return say(gone, { error: { code: -32_000, message: "no such session" } });
+    heard.push({ session: id, method: message.method, params: message.params });
+    if (message.id === undefined) return outgoing.writeHead(202).end();
+    if (message.method === "ping") return say(200, { result: {} });
+    try {
+      say(200, { result: await answer(message.method, message.params ?? {}, id) });
+    } catch ({ code, message: said }) {
+      say(200, { error: { code, message: said } });
+    }
+  });
+  return {
+    ...http,
+    url: `${http.origin}/mcp`,
+    sessions,
+    heard,
+    of: (method) => heard.filter((one) => one.method === method),
+    tell: (method, params) => {
+      for (const streams of sessions.values()) for (const stream of streams) stream.write(`data: ${JSON.stringify({ jsonrpc: "2.0", method, params })}\n\n`);
+    },
+    forget: (status) => {
+      gone = status;
+      for (const streams of sessions.values()) for (const stream of streams) stream.end();
+      sessions.clear();
+    },
+  };
+}
+
 /** A server of SDK 2.x that speaks 2026-07-28 only, over Streamable HTTP. */
 export async function modernServer() {
   const { Server, createMcpHandler } = await import("@modelcontextprotocol/server");

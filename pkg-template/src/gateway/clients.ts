@@ -1,5 +1,6 @@
 // The clients of a gateway: who is there, who is told what changed, and who is asked what an upstream wants to know.
 import { ClientFront } from "./front.js";
+import { LEVELS } from "./front-client.js";
 import type { FrontClient, ServedClient } from "./front-client.js";
 import type { FrontHost } from "./front-host.js";
 import { UpstreamCall } from "./bridge.js";
@@ -14,6 +15,9 @@ const CHANGES = ["tools", "resources", "prompts"] as const;
 const MAX_HEADER_SETS = 10_000;
 /** How a task of 2025-11-25 stands. */
 const TASK_STATUS = "notifications/tasks/status";
+const ROOTS_CHANGED = "notifications/roots/list_changed";
+/** What a client may expect that has named no level, where another of the same server has. */
+const USUAL_LEVEL = "info";
 const LISTS_CHANGED = /^notifications\/(?:tools|resources|prompts)\/list_changed$/;
 
 /** A caller of revision 2026-07-28, which has no sessions: all its requests share what it was given. */
@@ -33,6 +37,8 @@ export class GatewayClients {
   readonly #modern = new Map<string, ModernCaller>();
   /** What callers without sessions were given. */
   readonly #shared = new Map<string, FrontClient["results"]>();
+  /** The levels of log messages that servers were told. */
+  readonly #levels = new WeakMap<UpstreamConnection, string>();
   #count = 0;
   /** Sets of headers by caller, each with a number: keys must not tell them. */
   readonly #headerSets = new Map<string, number>();
@@ -47,6 +53,11 @@ export class GatewayClients {
   /** Clients with a connection or a session of their own. */
   get size(): number {
     return this.#fronts.size;
+  }
+
+  /** Whether a client that stays has a key. */
+  has(key: string): boolean {
+    return [...this.#fronts].some(({ client }) => client.key === key);
   }
 
   /** A client that stays: a connection over standard input and output, or a session of Streamable HTTP. */
@@ -69,6 +80,9 @@ export class GatewayClients {
     if (!this.#fronts.delete(front)) return;
     front.close();
     this.#ended(front.client.key);
+    const [last, ...others] = [...this.#fronts].filter(({ client }) => !client.is_modern);
+    // Servers that know the roots of whoever left can ask it now.
+    if (last && others.length === 0) this.#host.rootsChanged(last.client);
     await this.#sessions.end(front.client.results);
   }
 
@@ -120,25 +134,28 @@ export class GatewayClients {
   ): Promise<void> {
     const listened = this.#modern.get(caller)?.listened;
     if (!listened) return;
-    for (const uri of new Set(uris)) {
-      const known = listened.get(uri);
-      if (known) known.count += 1;
-      else {
-        const front = this.passing(caller, headers);
-        listened.set(uri, { count: 1, front });
-        await front.listen([uri]);
-      }
-      const leave = (): void => {
-        const entry = listened.get(uri);
-        if (!entry) return;
-        entry.count -= 1;
-        if (entry.count > 0) return;
-        listened.delete(uri);
-        entry.front.close();
-      };
-      if (signal.aborted) leave();
-      else signal.addEventListener("abort", leave, { once: true });
-    }
+    await Promise.all([...new Set(uris)].map((uri) => this.#listen(caller, listened, uri, headers, signal)));
+  }
+
+  async #listen(
+    caller: string,
+    listened: ModernCaller["listened"],
+    uri: string,
+    headers: FrontClient["headers"],
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    const entry = listened.get(uri) ?? { count: 0, front: this.passing(caller, headers) };
+    entry.count += 1;
+    listened.set(uri, entry);
+    const leave = (): void => {
+      entry.count -= 1;
+      if (entry.count > 0) return;
+      listened.delete(uri);
+      entry.front.close();
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    if (entry.count === 1) await entry.front.listen([uri]);
   }
 
   /** Tells everybody which lists have changed. */
@@ -159,6 +176,27 @@ export class GatewayClients {
     else this.#modern.get(client.caller)?.handler.bus.publish({ kind: "tools_list_changed" });
   }
 
+  /** A connection has begun anew: its server learns what clients want to hear. */
+  connected(connection: UpstreamConnection): void {
+    this.#host.subscriptions.again(connection, this.#host.onError);
+    this.#levels.delete(connection);
+    this.#tellLevel(connection);
+  }
+
+  /** Has servers ask a client for its roots, where they have no other client. */
+  rootsChanged(client: ServedClient, connections: readonly UpstreamConnection[]): void {
+    if (!client.hasRoots) return;
+    for (const connection of connections)
+      if (connection.era === "legacy" && this.#only(connection)?.client === client)
+        void connection.notify(ROOTS_CHANGED);
+  }
+
+  /** Tells servers which log messages a client wants. */
+  levelChanged({ key }: ServedClient, connections: readonly UpstreamConnection[]): void {
+    for (const connection of connections)
+      if (connection.session === undefined || connection.session === key) this.#tellLevel(connection);
+  }
+
   /** Passes a notification of an upstream on to those whom it concerns. */
   notified(connection: UpstreamConnection, { method, params = {} }: McpRequest): void {
     const { onError } = this.#host;
@@ -170,7 +208,7 @@ export class GatewayClients {
       }
       for (const { handler, listened } of this.#modern.values()) {
         for (const [uri, { front }] of listened)
-          if (front.subscribed(known, connection).includes(uri)) handler.bus.publish({ kind: "resource_updated", uri });
+          if (front.subscribed(known, connection).length > 0) handler.bus.publish({ kind: "resource_updated", uri });
       }
       return;
     }
@@ -203,10 +241,9 @@ export class GatewayClients {
   ): Promise<Fields> {
     const call = callOf(connection);
     if (call) return call.ask(request, signal, onprogress);
-    const [front, ...others] =
-      connection.inFlight.size > 0 ? [] : this.#of(connection).filter(({ client }) => !client.is_modern);
-    if (front && others.length === 0) return front.server.request(request, { signal, timeout: 600_000 });
-    const message = `nobody can be told to answer \`${request.method}\`: ${connection.inFlight.size > 0 ? "calls of several clients are under way" : "no call is under way"}`;
+    const front = isCalled(connection) ? undefined : this.#only(connection);
+    if (front) return front.server.request(request, { signal, timeout: 600_000 });
+    const message = `nobody can be told to answer \`${request.method}\`: ${isCalled(connection) ? "calls of several clients are under way" : "no call is under way"}`;
     return Promise.reject(new this.#host.sdk.ProtocolError(METHOD_NOT_FOUND, message));
   }
 
@@ -223,10 +260,27 @@ export class GatewayClients {
       call.log(params).catch(this.#host.onError);
       return;
     }
-    const fronts = connection.inFlight.size > 0 ? [] : this.#of(connection);
+    const fronts = isCalled(connection) ? [] : this.#of(connection);
     if (fronts.length !== 1) this.undelivered += 1;
     else if (fronts[0]?.client.wants(String(params["level"])) === true)
       void fronts[0].server.notification({ method: "notifications/message", params }).catch(this.#host.onError);
+  }
+
+  /** Tells a server of the earlier revisions the least level of log messages that a client of a connection wants, if one has said so. */
+  #tellLevel(connection: UpstreamConnection): void {
+    if (connection.era !== "legacy" || connection.capabilities["logging"] === undefined) return;
+    const wanted = this.#of(connection).map(({ client }) => client.level);
+    if (wanted.every((level) => level === undefined)) return;
+    const level = LEVELS.find((one) => wanted.some((wants = USUAL_LEVEL) => wants === one));
+    if (level === undefined || this.#levels.get(connection) === level) return;
+    this.#levels.set(connection, level);
+    connection.request("logging/setLevel", { level }).catch(this.#host.onError);
+  }
+
+  /** The client of the earlier revisions that a connection serves, if it is the only one. */
+  #only(connection: UpstreamConnection): ClientFront | undefined {
+    const [front, ...others] = this.#of(connection).filter(({ client }) => !client.is_modern);
+    return others.length === 0 ? front : undefined;
   }
 
   /** The clients that a connection serves. */
@@ -235,6 +289,11 @@ export class GatewayClients {
       ({ client }) => connection.session === undefined || connection.session === client.key,
     );
   }
+}
+
+/** Whether calls of clients are under way on a connection, beside what the gateway asks by itself. */
+function isCalled({ inFlight }: UpstreamConnection): boolean {
+  return [...inFlight].some(({ context }) => context instanceof UpstreamCall);
 }
 
 /** The call under way on a connection, the last one of several of one client. */

@@ -9,7 +9,17 @@ const CLIENT_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT_INFO = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL = "io.modelcontextprotocol/logLevel";
 const PROTOCOL_VERSION = "io.modelcontextprotocol/protocolVersion";
-const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+/** Levels of log messages, the least first. */
+export const LEVELS: readonly string[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+];
 
 /** The client of a front. */
 export interface FrontClient {
@@ -58,6 +68,11 @@ export class ServedClient implements FrontClient {
   capabilities(context: RequestContext): Fields {
     const told = this.is_modern ? context.mcpReq.envelope?.[CLIENT_CAPABILITIES] : this.#server.getClientCapabilities();
     return (told ?? {}) as Fields;
+  }
+
+  /** Whether an upstream of the earlier revisions can ask it for its roots at any time. */
+  get hasRoots(): boolean {
+    return !this.is_modern && this.#server.getClientCapabilities()?.["roots"] !== undefined;
   }
 
   /** What an upstream of revision 2026-07-28 is told that the client can do: for one of the earlier revisions the gateway waits for tasks. */

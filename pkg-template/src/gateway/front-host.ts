@@ -58,6 +58,10 @@ export interface FrontHost {
   hasViews(): boolean;
   /** Tells a client that it sees other tools now. */
   toolsChanged(client: ServedClient): void;
+  /** Has servers ask a client for its roots, which are others by now. */
+  rootsChanged(client: ServedClient): void;
+  /** Tells servers which log messages a client wants. */
+  levelChanged(client: ServedClient): void;
   /** Resolves when the servers have answered, or should have. */
   started(): Promise<void>;
   /** Headers of a request that servers may be given, in lower case, and what is known of its caller. */

@@ -12,6 +12,7 @@ import { FrontTasks, legacyTasks } from "./front-tasks.js";
 import { FrontUpstream } from "./front-upstream.js";
 import type { GatewayCallMethod } from "./hook-types.js";
 import type { Fields, RequestContext, RequestHandler, SdkMcpServer, SdkServer } from "./server-sdk.js";
+import { later } from "./timers.js";
 import type { UpstreamConnection } from "./upstream.js";
 
 /** Capabilities of the gateway: what no server offers is an empty list. */
@@ -23,6 +24,9 @@ const CAPABILITIES = {
   logging: {},
 };
 
+/** Milliseconds for which a client that listens waits for servers: its other resources and lists must not wait for one that hangs. */
+const LISTEN_MS = 1_500;
+
 /** The server that a client talks to. */
 export class ClientFront {
   readonly server: SdkServer;
@@ -31,6 +35,7 @@ export class ClientFront {
   readonly client: ServedClient;
   readonly #host: FrontHost;
   readonly #subscriptions: FrontSubscriptions;
+  #hasCalled = false;
 
   /** `called` is the tool that the request is about, where only one request is served: its headers are checked. */
   constructor(host: FrontHost, client: FrontClient, called?: string | null) {
@@ -53,7 +58,7 @@ export class ClientFront {
     const reads = new FrontReads(host, this.client, upstream);
     const tasks = new FrontTasks(host, this.client, rounds, upstream);
     tasks.register(this.server);
-    this.#subscriptions = new FrontSubscriptions(host, reads, upstream);
+    this.#subscriptions = new FrontSubscriptions(host, this.client, reads, upstream);
     this.#registerLists(upstream);
     this.#registerCalls(
       rounds,
@@ -81,9 +86,10 @@ export class ClientFront {
     return this.#subscriptions.of(known, connection);
   }
 
-  /** Subscribes to the resources that a `subscriptions/listen` names. */
+  /** Subscribes to the resources that a `subscriptions/listen` names; one of a server that hangs follows when it answers. */
   async listen(uris: readonly string[]): Promise<void> {
-    for (const uri of uris) await this.#subscriptions.add(uri).catch(this.#host.onError);
+    const added = Promise.all(uris.map((uri) => this.#subscriptions.add(uri).catch(this.#host.onError)));
+    await Promise.race([added, new Promise<void>((done) => void later(LISTEN_MS, done))]);
   }
 
   /** Ends that for some of them. */
@@ -121,7 +127,12 @@ export class ClientFront {
       this.server.setRequestHandler(method, (request, context) =>
         rounds.run(method, context, () => begin(request, context)),
       );
-    inRounds("tools/call", (request, context) => calls.begin(request, context));
+    inRounds("tools/call", (request, context) => {
+      // Over HTTP a question reaches a client for sure as long as a call of it is under way: its stream may not have been open before.
+      if (context.http && !this.#hasCalled) this.#host.rootsChanged(this.client);
+      this.#hasCalled = true;
+      return calls.begin(request, context);
+    });
     inRounds("resources/read", (request, context) => reads.resource(request, context));
     inRounds("prompts/get", (request, context) => reads.prompt(request, context));
     this.server.setRequestHandler("completion/complete", (request, context) => reads.completion(request, context));
@@ -139,7 +150,11 @@ export class ClientFront {
     });
     this.server.setRequestHandler("logging/setLevel", async ({ params }) => {
       this.client.level = String(params?.["level"]);
+      this.#host.levelChanged(this.client);
       return {};
     });
+    const rootsChanged = (): void => this.#host.rootsChanged(this.client);
+    this.server.oninitialized = rootsChanged;
+    this.server.setNotificationHandler("notifications/roots/list_changed", rootsChanged);
   }
 }

@@ -42,7 +42,7 @@ import { givesTasks } from "./task-wire.js";
 import { GatewayTasks } from "./tasks.js";
 import { later } from "./timers.js";
 import { Upstream } from "./upstream.js";
-import type { UpstreamListing, UpstreamSdk } from "./upstream.js";
+import type { UpstreamConnection, UpstreamListing, UpstreamSdk } from "./upstream.js";
 import type { UpstreamReport, UpstreamState } from "./upstream-types.js";
 import { amongHeaders, userNames, valuesIn } from "./user-values.js";
 import { GatewayWatch, withLines } from "./watch.js";
@@ -412,6 +412,7 @@ class RunningGateway {
     const upstreams = new Map<string, Upstream>();
     let started: Promise<void> = Promise.resolve();
     const forwarded = [...new Set(this.#servers.flatMap(({ forward_headers = [] }) => forward_headers))];
+    const connections = (): readonly UpstreamConnection[] => [...upstreams.values()].flatMap((one) => one.connections);
     const host: FrontHost = {
       sdk,
       runtime,
@@ -422,8 +423,8 @@ class RunningGateway {
       }),
       waiting: new PendingCalls(),
       subscriptions: new ResourceSubscriptions(),
-      watch: this.#watch,
       links: new ResourceLinks(() => upstreams.values()),
+      watch: this.#watch,
       metaAllowed: this.#metaAllowed,
       isOnce: this.#options.structured_content !== "both",
       schemaWithHeaders: (session, caller, name) => {
@@ -444,6 +445,8 @@ class RunningGateway {
       declaresTasks: () => [...upstreams.values()].some(({ takesTasks }) => takesTasks),
       hasViews: () => [...upstreams.values()].some(({ listing }) => listing?.has_views === true),
       toolsChanged: (client) => clients.toolsChanged(client),
+      rootsChanged: (client) => clients.rootsChanged(client, connections()),
+      levelChanged: (client) => clients.levelChanged(client, connections()),
       started: () => started,
       forwarded: ({ headers }, authInfo) => ({
         ...Object.fromEntries(
@@ -468,10 +471,10 @@ class RunningGateway {
             (await clients.asked(connection, request, signal)) as JsonObject,
           onNotification: (_, connection, notification) => clients.notified(connection, notification),
           onListing: (server, listing) => this.#listed(server, listing, clients, pins),
-          onState: (server, state) => {
-            this.#state(server, state, clients);
-            if (state.status === "ready") void host.subscriptions.again(server, this.#onError);
-          },
+          onState: (server, state) => this.#state(server, state, clients),
+          onReady: (_, connection) => clients.connected(connection),
+          isSubscribed: (connection) => host.subscriptions.has(connection),
+          isLive: (session) => clients.has(session),
         },
       });
       upstreams.set(config.name, upstream);

@@ -53,6 +53,7 @@ export interface SdkServer {
   getNegotiatedProtocolVersion(): string | undefined;
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
+  oninitialized?: (() => void) | undefined;
 }
 
 /** `McpServer` of the SDK: the server with the tools that it knows by itself. */
