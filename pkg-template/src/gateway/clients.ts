@@ -187,7 +187,7 @@ export class GatewayClients {
   rootsChanged(client: ServedClient, connections: readonly UpstreamConnection[]): void {
     if (!client.hasRoots) return;
     for (const connection of connections)
-      if (connection.era === "legacy" && this.#only(connection)?.client === client)
+      if (this.#isCallers(connection) && this.#only(connection)?.client === client)
         void connection.notify(ROOTS_CHANGED);
   }
 
@@ -268,13 +268,19 @@ export class GatewayClients {
 
   /** Tells a server of the earlier revisions the least level of log messages that a client of a connection wants, if one has said so. */
   #tellLevel(connection: UpstreamConnection): void {
-    if (connection.era !== "legacy" || connection.capabilities["logging"] === undefined) return;
+    if (!this.#isCallers(connection) || connection.capabilities["logging"] === undefined) return;
     const wanted = this.#of(connection).map(({ client }) => client.level);
     if (wanted.every((level) => level === undefined)) return;
     const level = LEVELS.find((one) => wanted.some((wants = USUAL_LEVEL) => wants === one));
     if (level === undefined || this.#levels.get(connection) === level) return;
     this.#levels.set(connection, level);
     connection.request("logging/setLevel", { level }).catch(this.#host.onError);
+  }
+
+  /** Whether clients call over a connection, of the earlier revisions: where each has its own, one is for the lists alone. */
+  #isCallers({ era, server, session }: UpstreamConnection): boolean {
+    const isOfAll = this.#host.upstream(server).config.connection === "shared";
+    return era === "legacy" && (isOfAll || session !== undefined);
   }
 
   /** The client of the earlier revisions that a connection serves, if it is the only one. */
