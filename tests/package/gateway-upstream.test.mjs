@@ -736,6 +736,7 @@ test("connections of sessions are bounded, and closed when they are idle", async
   );
   const of = (session, authorization) => kept.connection(session, { authorization });
   const all = [of("here", "old"), of("gone", "old"), of("listens", "old"), of("here", "new")];
+  // One that is being made is not closed, and not lost sight of.
   for (const connection of all) await call(kept, "who", {}, undefined, connection);
   await until("others are closed", () => !all[0].isReady && !all[1].isReady);
   assert.deepEqual([all[2].isReady, all[3].isReady], [true, true]);

@@ -160,6 +160,11 @@ export class UpstreamConnection {
     return this.#inFlight;
   }
 
+  /** Whether somebody waits for it: for an answer, or until it is connected. */
+  get isBusy(): boolean {
+    return this.#inFlight.size > 0 || this.#opening !== undefined;
+  }
+
   /** Whether it was closed for good. */
   get isClosed(): boolean {
     return this.#closed.signal.aborted;

@@ -226,7 +226,7 @@ export class Upstream {
     const most = this.#options.max_connections ?? 1_000;
     if (this.#pool.size < most) return;
     const idle = [...this.#pool.values()]
-      .filter((connection) => connection.inFlight.size === 0 && !this.#isSubscribed(connection))
+      .filter((connection) => !connection.isBusy && !this.#isSubscribed(connection))
       .sort((a, b) => a.usedAt - b.usedAt);
     const [oldest] = idle;
     if (oldest === undefined) {
@@ -512,7 +512,7 @@ export class Upstream {
     const now = this.#now();
     for (const connection of this.connections) {
       const idle = now - connection.usedAt;
-      if (connection.inFlight.size > 0) continue;
+      if (connection.isBusy) continue;
       if (connection !== this.#main && idle >= idle_ms && !this.#isKept(connection)) this.#retire(connection);
       else if (connection.isReady && connection.kind !== "stdio" && idle >= ping_ms)
         void connection.ping(PING_TIMEOUT_MS);
