@@ -1,5 +1,7 @@
 //! Answers of the tools that read on, among the messages of a conversation: parts of what is stored, not new results.
 
+use std::collections::HashMap;
+
 use crate::digest_note::{HANDLE_FIELD, RECALLED_FIELD};
 use crate::manager::ContextManager;
 use contextweaver_convert::providers::tool_name;
@@ -12,8 +14,15 @@ impl ContextManager {
     /// The name of a tool proves nothing, as callers may have tools of the same names: a drilldown is one of ours by the
     /// handle that it asked for, a recall by the places that it cites.
     pub(super) fn mark_parts(&self, items: &mut [ContextItem]) {
-        for at in 0..items.len() {
-            let Some((field, handle)) = self.part_of(items, at) else { continue };
+        let mut calls: HashMap<&str, &ContextItem> = HashMap::new();
+        let mut parts = Vec::new();
+        for (at, item) in items.iter().enumerate() {
+            match item.kind {
+                ItemKind::ToolCall => drop(calls.insert(&item.id, item)),
+                _ => parts.extend(self.part_of(item, &calls).map(|part| (at, part))),
+            }
+        }
+        for (at, (field, handle)) in parts {
             let level = match field {
                 HANDLE_FIELD => self.owner_sensitivity(&handle).ok(),
                 _ => Some(self.cited(&items[at].text).map(|(_, level)| level).max().unwrap_or(Sensitivity::Public)),
@@ -26,12 +35,12 @@ impl ContextManager {
         }
     }
 
-    /// Returns the field that marks an item of a list, and what to note there.
-    fn part_of(&self, items: &[ContextItem], at: usize) -> Option<(&'static str, String)> {
-        let item = Some(&items[at]).filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none())?;
+    /// Returns the field that marks an item behind calls, and what to note there.
+    fn part_of(&self, item: &ContextItem, calls: &HashMap<&str, &ContextItem>) -> Option<(&'static str, String)> {
+        let item = Some(item).filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none())?;
         let id = item.parent_id.as_deref()?;
-        let before = items[..at].iter().rev().find(|call| call.id == id);
-        let call = before.or_else(|| self.events.find(id)).filter(|call| call.kind == ItemKind::ToolCall)?;
+        let logged = || self.events.find(id).filter(|call| call.kind == ItemKind::ToolCall);
+        let call = calls.get(id).copied().or_else(logged)?;
         match tool_name(call)? {
             "drilldown" => {
                 let arguments = json::parse(&call.text).ok()?;

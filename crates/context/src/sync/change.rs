@@ -143,18 +143,27 @@ impl Change {
         self.earlier[index..].iter().flatten().map(|at| &self.before[*at])
     }
 
+    /// Notes the ids of items that were read anew, with the indices of their messages now.
+    pub fn note(&mut self, owners: impl Iterator<Item = (usize, String)>) {
+        for (message, id) in owners {
+            self.now[message].items.push(id);
+        }
+    }
+
+    /// Returns the ids of the items that were read anew from a message now.
+    pub fn read_from(&self, index: usize) -> &[String] {
+        &self.now[index].items
+    }
+
     /// Returns the ids of the items of the last messages before a message now, in order: those that stay, those that were
-    /// read anew, by `owners`, and before them all those of `prefix`.
-    pub fn right_before(&self, index: usize, prefix: &[KnownMessage], owners: &[(usize, String)]) -> Vec<String> {
-        let own = |message: usize| owners.iter().filter(move |(owner, _)| *owner == message).map(|(_, id)| id);
+    /// read anew, and before them all those of `prefix`.
+    pub fn right_before(&self, index: usize, prefix: &[KnownMessage]) -> Vec<String> {
         let mut ids: Vec<String> = Vec::new();
         let prefix = &prefix[prefix.len() - prefix.len().min(OPEN_MESSAGES.saturating_sub(index))..];
         ids.extend(prefix.iter().flat_map(|message| message.items.iter().cloned()));
         for message in index.saturating_sub(OPEN_MESSAGES)..index {
-            match self.earlier[message] {
-                Some(at) => ids.extend(self.before[at].items.iter().cloned()),
-                None => ids.extend(own(message).cloned()),
-            }
+            let of = self.earlier[message].map_or(&self.now[message], |at| &self.before[at]);
+            ids.extend(of.items.iter().cloned());
         }
         if let Some(grown) = self.grown.filter(|grown| grown.now == index) {
             ids.extend(self.before[grown.before].items.iter().cloned());
@@ -172,14 +181,11 @@ impl Change {
         self.before.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(message, _)| message)
     }
 
-    /// Returns what is known from now on: what was trimmed stands behind the instructions. `owners` are the ids of new items
-    /// with the indices of their messages.
-    pub fn into_known(mut self, owners: Vec<(usize, String)>) -> Vec<KnownMessage> {
+    /// Returns what is known from now on: what was trimmed stands behind the instructions.
+    pub fn into_known(mut self) -> Vec<KnownMessage> {
         if let Some(Grown { before, now, .. }) = self.grown {
-            self.now[now].items = std::mem::take(&mut self.before[before].items);
-        }
-        for (message, id) in owners {
-            self.now[message].items.push(id);
+            let earlier = std::mem::take(&mut self.before[before].items);
+            self.now[now].items.splice(0..0, earlier);
         }
         for (message, earlier) in self.now.iter_mut().zip(&self.earlier) {
             if let Some(at) = earlier {

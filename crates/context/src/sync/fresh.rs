@@ -5,42 +5,68 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::plan::spoken_of;
 use super::record::blocks_of;
 use crate::manager::ContextManager;
 use crate::messages::{message_owners, open_calls};
 use crate::source_message::source_message;
 use contextweaver_base::Result;
-use contextweaver_convert::providers::{Format, LastResponse, MessageWarning, ReadOptions, call_id, messages_to_items};
+use contextweaver_convert::providers::{
+    Format, KnownIds, LastResponse, MessageWarning, ReadOptions, call_id, messages_to_items_after,
+};
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// How far back a call is looked for that was logged before its message came, where the message has no id for it.
 const LOGGED_ITEMS: usize = 64;
 
+/// The ids that new messages may speak of: those that the log knows, but for what is gone, and those of new calls.
+struct LogIds<'a> {
+    manager: &'a ContextManager,
+    format: Format,
+    gone: HashSet<&'a str>,
+    /// New calls: ids of their items by the provider's, and those of the items. Of several with one id the last counts.
+    calls: HashMap<String, String>,
+    items: HashSet<String>,
+}
+
+impl KnownIds for LogIds<'_> {
+    fn item(&self, id: &str) -> Option<&str> {
+        let logged = || self.manager.message_plan.items_of(id).find(|item| !self.gone.contains(item));
+        self.calls.get(id).map(String::as_str).or_else(logged)
+    }
+
+    fn is_item(&self, id: &str) -> bool {
+        let is_spoken_of = |item: &ContextItem| !spoken_of(item, self.format).is_empty();
+        self.items.contains(id) || !self.gone.contains(id) && self.manager.events().find(id).is_some_and(is_spoken_of)
+    }
+}
+
 /// Reads stretches of messages, in order.
 pub struct FreshReader<'a> {
     manager: &'a ContextManager,
     format: Format,
+    ids: LogIds<'a>,
     options: ReadOptions,
     taken: HashSet<String>,
     /// The items to be appended.
     pub items: Vec<ContextItem>,
     /// Ids as they were read, and those that they have because the log knows others by them.
     renamed: HashMap<String, String>,
-    /// Every item read, also those that the log has already, with the index of its message.
+    /// Every item of the last stretch, also those that the log has already, with the index of its message.
     pub owners: Vec<(usize, String)>,
     pub warnings: Vec<MessageWarning>,
 }
 
 impl<'a> FreshReader<'a> {
     /// Reads behind what the manager's plan has followed.
-    pub fn new(manager: &'a ContextManager, format: Format, id_prefix: String, gone: &[String]) -> Self {
-        let (start, mut known_calls) = manager.message_plan.known();
-        let gone: HashSet<&String> = gone.iter().collect();
-        known_calls.retain(|(_, item)| !gone.contains(item));
+    pub fn new(manager: &'a ContextManager, format: Format, id_prefix: String, gone: &'a [String]) -> Self {
+        let gone = gone.iter().map(String::as_str).collect();
+        let start = manager.message_plan.next();
         Self {
             manager,
             format,
-            options: ReadOptions { start, id_prefix, known_calls, ..ReadOptions::default() },
+            ids: LogIds { manager, format, gone, calls: HashMap::new(), items: HashSet::new() },
+            options: ReadOptions { start, id_prefix, ..ReadOptions::default() },
             taken: HashSet::new(),
             items: Vec::new(),
             renamed: HashMap::new(),
@@ -52,7 +78,7 @@ impl<'a> FreshReader<'a> {
     /// Reads the instructions beside the messages.
     pub fn read_system(&mut self, system: Option<Value>) -> Result<()> {
         let options = ReadOptions { system, ..self.options.clone() };
-        let read = messages_to_items(Value::Array(Vec::new()), self.format, &options)?;
+        let read = messages_to_items_after(Value::Array(Vec::new()), self.format, &options, &self.ids)?;
         self.warnings.extend(read.warnings);
         for item in read.items {
             self.take(item, 0);
@@ -77,8 +103,9 @@ impl<'a> FreshReader<'a> {
         if let Some(blocks) = blocks_of(&mut messages[run.start]).filter(|_| known_blocks > 0) {
             blocks.drain(..known_blocks);
         }
+        // What was read right before is among the last.
         let known =
-            |id: &String| self.manager.events().find(id).or_else(|| self.items.iter().find(|item| item.id == *id));
+            |id: &String| self.manager.events().find(id).or_else(|| self.items.iter().rfind(|item| item.id == *id));
         let earlier: Vec<&ContextItem> = earlier.iter().filter_map(known).collect();
         let is_first = earlier.iter().all(|item| item.kind == ItemKind::Policy);
         let before = if is_first { LastResponse::Missing } else { LastResponse::Finished };
@@ -87,7 +114,8 @@ impl<'a> FreshReader<'a> {
         let shift = run.start;
         let count = run.len();
         let list = messages[run.clone()].iter_mut().map(Value::take).collect();
-        let read = messages_to_items(Value::Array(list), self.format, &self.options).map_err(|error| {
+        let read = messages_to_items_after(Value::Array(list), self.format, &self.options, &self.ids);
+        let read = read.map_err(|error| {
             let path = shifted(error.path(), shift, known_blocks);
             error.under(path)
         })?;
@@ -151,9 +179,8 @@ impl<'a> FreshReader<'a> {
             self.renamed.insert(read_id, item.id.clone());
         }
         if item.kind == ItemKind::ToolCall {
-            let call = call_id(&item).to_owned();
-            // Of several with one id the last counts.
-            self.options.known_calls.push((call, item.id.clone()));
+            self.ids.calls.insert(call_id(&item).to_owned(), item.id.clone());
+            self.ids.items.insert(item.id.clone());
         }
         self.taken.insert(item.id.clone());
         self.owners.push((message, item.id.clone()));

@@ -20,6 +20,7 @@ use crate::index::LogIndex;
 use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
 use crate::running::reason_of_change;
+use contextweaver_base::order::sort;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
 use contextweaver_model::{ContextItem, CutReason, ItemKind, SUPERSEDED};
@@ -132,7 +133,7 @@ impl ContextManager {
         let superseded: Vec<String> = change.gone().flat_map(|message| message.items.iter().cloned()).collect();
         let mut reader = FreshReader::new(self, format, id_prefix, &superseded);
         for run in change.runs() {
-            let earlier = change.right_before(run.start, &known[..rest], &reader.owners);
+            let earlier = change.right_before(run.start, &known[..rest]);
             let start = run.start.max(lead);
             if run.start < start {
                 reader.read_system(system.clone())?;
@@ -140,8 +141,9 @@ impl ContextManager {
             let stretch = start - lead..run.end - lead;
             let grown = change.grown().filter(|grown| grown.now == run.start);
             reader.read(&mut messages, stretch, lead, &earlier, grown.map_or(0, |grown| grown.blocks))?;
+            change.note(reader.owners.drain(..));
         }
-        let FreshReader { items, owners, mut warnings, .. } = reader;
+        let FreshReader { items, mut warnings, .. } = reader;
         let fresh = items.len();
         let IngestedItems { ids: added, events } =
             match self.ingest_messages(items).map_err(|error| error.under("/messages"))? {
@@ -153,9 +155,9 @@ impl ContextManager {
             warnings.extend(replaced(&change));
         }
         let unchanged = unchanged + change.kept();
-        let order = self.order(&change, &owners, fresh);
+        let order = self.order(&change, fresh);
         self.supersede(&superseded, order);
-        self.known_messages.set_from(format, rest, change.into_known(owners));
+        self.known_messages.set_from(format, rest, change.into_known());
         let is_asked = |item: &&ContextItem| item.kind == ItemKind::UserTurn && !item.is_superseded();
         let user_turn = self.events.items().iter().rfind(is_asked).map(|item| item.id.clone());
         Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, user_turn, warnings, events }))
@@ -182,7 +184,7 @@ impl ContextManager {
     }
 
     /// Returns the order that the log must have, by positions, where items that were just appended belong before others.
-    fn order(&self, change: &Change, owners: &[(usize, String)], fresh: usize) -> Option<Vec<usize>> {
+    fn order(&self, change: &Change, fresh: usize) -> Option<Vec<usize>> {
         let before = self.events.len() - fresh;
         let position = |id: &String| self.events.position(id);
         // By the position of an old item: the new ones that belong before it.
@@ -193,10 +195,14 @@ impl ContextManager {
             else {
                 continue;
             };
-            let own = owners.iter().filter(|(message, _)| run.contains(message)).filter_map(|(_, id)| position(id));
+            let own = run.flat_map(|message| change.read_from(message)).filter_map(position);
             inserted.entry(next).or_default().extend(own.filter(|at| *at >= before));
         }
         inserted.retain(|_, positions| !positions.is_empty());
+        // They stand as they were read, which is not always the order of their messages.
+        for positions in inserted.values_mut() {
+            sort(positions);
+        }
         if inserted.is_empty() {
             return None;
         }

@@ -1,5 +1,7 @@
 //! Where further messages of a conversation begin in a log, and the ids that they may speak of.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::source_message::source_message;
@@ -16,10 +18,10 @@ pub(crate) struct MessagePlan {
     changes: u64,
     /// Index of the next message of the format.
     next: usize,
-    /// Calls: the provider's ids and the items'.
-    calls: Vec<(String, String)>,
-    /// Other ids: those of requests for approval, and of messages that may be handed over twice.
-    others: Vec<(String, String)>,
+    /// Ids that messages may speak of, with those of their items.
+    ids: Vec<(String, String)>,
+    /// Places in `ids` by what messages speak of.
+    places: HashMap<String, Vec<usize>>,
 }
 
 impl MessagePlan {
@@ -37,9 +39,14 @@ impl MessagePlan {
         (self.items, self.changes) = (events.len(), events.changes());
     }
 
-    /// The index of the next message, and the ids that messages may speak of with those of their items.
-    pub fn known(&self) -> (usize, Vec<(String, String)>) {
-        (self.next, self.calls.iter().chain(&self.others).cloned().collect())
+    /// Returns the index of the next message.
+    pub fn next(&self) -> usize {
+        self.next
+    }
+
+    /// Returns the ids of the items that an id in messages may speak of, the latest first.
+    pub fn items_of(&self, id: &str) -> impl Iterator<Item = &str> {
+        self.places.get(id).into_iter().flatten().rev().map(|place| self.ids[*place].1.as_str())
     }
 
     fn read(&mut self, item: &ContextItem, format: Format) {
@@ -50,19 +57,23 @@ impl MessagePlan {
         {
             self.next = self.next.max(at as usize + 1);
         }
-        if item.is_superseded() {
-            return;
-        }
-        if item.kind == ItemKind::ToolCall {
-            self.calls.push((call_id(item).to_owned(), item.id.clone()));
-        }
-        self.others.extend(approval_requests(item).into_iter().map(|request| (request.to_owned(), item.id.clone())));
-        if format.has_items()
-            && let Some(id) = message.and_then(|message| message.get("shell")?.get("id")?.as_str())
-        {
-            self.others.push((id.to_owned(), item.id.clone()));
+        for id in spoken_of(item, format) {
+            self.places.entry(id.to_owned()).or_default().push(self.ids.len());
+            self.ids.push((id.to_owned(), item.id.clone()));
         }
     }
+}
+
+/// Returns the ids by which messages may speak of an item: of a call, of requests for approval, and of a message that may be
+/// handed over twice.
+pub(super) fn spoken_of(item: &ContextItem, format: Format) -> Vec<&str> {
+    if item.is_superseded() {
+        return Vec::new();
+    }
+    let call = (item.kind == ItemKind::ToolCall).then(|| call_id(item));
+    let message = || source_message(&item.metadata)?.get("shell")?.get("id")?.as_str();
+    let message = if format.has_items() { message() } else { None };
+    call.into_iter().chain(approval_requests(item)).chain(message).collect()
 }
 
 /// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
@@ -83,5 +94,5 @@ pub fn message_plan(items: &[ContextItem], format: Format) -> (usize, Vec<(Strin
     for item in items {
         plan.read(item, format);
     }
-    plan.known()
+    (plan.next, plan.ids)
 }

@@ -4,8 +4,10 @@
 use crate::support;
 
 use contextweaver_content::extract::facts;
-use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+use contextweaver_context::{BuildRequest, ContextManager, Conversation, ManagerOptions};
+use contextweaver_convert::providers::Format;
 use contextweaver_model::{ContextItem, ItemKind, Phase};
+use serde_json::json;
 
 /// User, agent, call and result in turn, 40 random words each from a vocabulary of 2,000.
 fn synthetic(count: usize) -> Vec<ContextItem> {
@@ -92,4 +94,24 @@ fn a_result_of_many_distinct_keys_is_no_trap() {
     let mut manager = ContextManager::new(ManagerOptions::default());
     let ingested = support::ingest_result(&mut manager, "call", &text).unwrap();
     assert!(ingested.envelope.facts.len() < 200);
+}
+
+#[test]
+fn a_conversation_of_which_all_results_are_cleared_is_read_in_stretches() {
+    let messages = |count: usize, result: &str| {
+        let call = |n: usize| {
+            let function = json!({ "name": "f", "arguments": "{}" });
+            let call = json!({ "id": format!("c{n}"), "type": "function", "function": function });
+            let answer = json!({ "role": "tool", "tool_call_id": format!("c{n}"), "content": result });
+            [json!({ "role": "assistant", "content": null, "tool_calls": [call] }), answer]
+        };
+        Conversation::new(Format::OpenAiChat, (0..count).flat_map(call).collect())
+    };
+    // To copy the calls before each stretch takes minutes here.
+    let count = 8_000;
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.sync_messages(messages(count, "rows")).unwrap().done().unwrap();
+    let cleared = manager.sync_messages(messages(count, "[cleared]")).unwrap().done().unwrap();
+    assert_eq!((cleared.added.len(), cleared.superseded.len(), cleared.unchanged), (count, count, count));
+    assert!(cleared.warnings.is_empty(), "each result finds its call");
 }

@@ -75,7 +75,7 @@ pub use message_groups::last_part;
 pub use names::{call_id, called_tool, tool_name};
 pub use recognition::{FoundMessages, find_messages};
 pub use server_tools::{is_compaction, is_provider_run};
-pub use to_items::ReadOptions;
+pub use to_items::{KnownIds, ReadOptions};
 pub use torn::LastResponse;
 pub use written::{WriteOptions, WrittenBefore};
 
@@ -172,6 +172,40 @@ pub struct WrittenMessages {
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions) -> Result<ReadMessages> {
+    messages_to_items_after(messages, format, options, &())
+}
+
+/// Reads messages into items, as [`messages_to_items`] does, that go on with those of a log, whose ids are looked up: a long
+/// log costs no more than a short one.
+///
+/// # Errors
+/// Those of [`messages_to_items`].
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, KnownIds, ReadOptions, messages_to_items_after};
+/// use serde_json::json;
+///
+/// struct OneCall;
+/// impl KnownIds for OneCall {
+///     fn item(&self, id: &str) -> Option<&str> {
+///         (id == "call_1").then_some("first")
+///     }
+///     fn is_item(&self, id: &str) -> bool {
+///         id == "first"
+///     }
+/// }
+///
+/// let result = json!([{ "role": "tool", "tool_call_id": "call_1", "content": "Light rain" }]);
+/// let read = messages_to_items_after(result, Format::OpenAiChat, &ReadOptions::default(), &OneCall)?;
+/// assert_eq!(read.items[0].parent_id.as_deref(), Some("first"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn messages_to_items_after(
+    messages: Value,
+    format: Format,
+    options: &ReadOptions,
+    known: &dyn KnownIds,
+) -> Result<ReadMessages> {
     let mut list = match messages {
         Value::Array(list) if list.len() > limits::MAX_ITEMS => {
             let message = format!("{} messages, the limit is {}", list.len(), limits::MAX_ITEMS);
@@ -189,7 +223,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let mut warnings = Warnings::default();
     nameless_calls::name_calls(&mut list, format, options, &mut warnings);
     let read = (format.provider().read)(list, options)?;
-    let items = to_items::items(read, format, options, &mut warnings)?;
+    let items = to_items::items(read, format, options, known, &mut warnings)?;
     Ok(ReadMessages { items, warnings: warnings.0 })
 }
 

@@ -47,6 +47,25 @@ pub struct ReadOptions {
     pub system: Option<Value>,
 }
 
+/// Ids that a log of earlier messages knows, looked up rather than handed over.
+pub trait KnownIds {
+    /// Returns the id of the item that an id in messages speaks of: of a call, of a request for approval, of a message.
+    fn item(&self, id: &str) -> Option<&str>;
+    /// Tells whether an item that messages may speak of has an id.
+    fn is_item(&self, id: &str) -> bool;
+}
+
+/// No earlier messages.
+impl KnownIds for () {
+    fn item(&self, _: &str) -> Option<&str> {
+        None
+    }
+
+    fn is_item(&self, _: &str) -> bool {
+        false
+    }
+}
+
 /// Refuses messages so deep that an item made of them would be too deep.
 pub fn check_depth(list: &[Value], system: Option<&Value>) -> Result<()> {
     let limit = limits::MAX_DEPTH - ITEM_LEVELS;
@@ -72,12 +91,14 @@ pub fn items(
     messages: Vec<Message>,
     format: Format,
     options: &ReadOptions,
+    known: &dyn KnownIds,
     warnings: &mut Warnings,
 ) -> Result<Vec<ContextItem>> {
     let mut headers = Vec::with_capacity(messages.len());
     let mut builder = ItemBuilder {
         format,
         options,
+        known,
         warnings,
         items: Vec::new(),
         calls: SortedMap::new(),
@@ -130,9 +151,10 @@ struct MessageHeader {
 struct ItemBuilder<'a> {
     format: Format,
     options: &'a ReadOptions,
+    known: &'a dyn KnownIds,
     warnings: &'a mut Warnings,
     items: Vec<ContextItem>,
-    /// Ids of items by the provider's ids of the calls, the latest.
+    /// Ids of items by the provider's ids of the calls, the latest, beside those that `known` has.
     calls: SortedMap<String, String>,
     /// How often each id was asked for.
     ids: SortedMap<String, usize>,
@@ -218,7 +240,7 @@ impl ItemBuilder<'_> {
                 self.calls.insert(request.to_owned(), item.id.clone());
             }
             if let Some(request) = answered(&part.original) {
-                item.parent_id = self.calls.get(request).cloned();
+                item.parent_id = self.known(request);
                 item.metadata.insert(APPROVAL.into(), true.into());
             }
             if part.original.get("type").is_some_and(|kind| kind == COMPACTION) {
@@ -297,7 +319,7 @@ impl ItemBuilder<'_> {
             }
             (PartGroupKind::ServerResult, PartKind::ServerResult { id, name, is_error }) => {
                 item.kind = ItemKind::ToolResult;
-                item.parent_id = self.calls.get(id.as_str()).cloned();
+                item.parent_id = self.known(id);
                 let call = item.parent_id.as_ref().unwrap_or(id);
                 item.id = self.fresh(&format!("result:{call}"));
                 set_call(&mut item.metadata, id, name);
@@ -308,7 +330,7 @@ impl ItemBuilder<'_> {
             }
             (PartGroupKind::ToolResult, PartKind::ToolResult { id, name, is_error }) => {
                 item.kind = ItemKind::ToolResult;
-                let call = self.calls.get(id.as_str()).cloned();
+                let call = self.known(id);
                 if call.is_none() {
                     let message = format!("a result of call {}, which was not made", quote(id));
                     self.warnings.add("UNKNOWN_CALL", message, path());
@@ -337,22 +359,29 @@ impl ItemBuilder<'_> {
                     message.filter(|_| self.format.provider().rules.has_items && header.text_items == 0)
                 {
                     // A second one of an id may be a copy of what stood in another response.
-                    self.is_torn |= self.calls.insert(message.to_owned(), item.id.clone()).is_some();
+                    self.is_torn |= self.known(message).is_some();
+                    self.calls.insert(message.to_owned(), item.id.clone());
                 }
                 header.text_items += 1;
             }
         }
     }
 
+    /// Returns the id of the item that an id in a message speaks of.
+    fn known(&self, id: &str) -> Option<String> {
+        self.calls.get(id).map(String::as_str).or_else(|| self.known.item(id)).map(str::to_owned)
+    }
+
     /// Returns an id that no other item has.
     fn fresh(&mut self, wanted: &str) -> String {
-        let count = self.ids.get_or_insert(&wanted.to_owned(), 0);
+        let known = self.known;
+        let count = self.ids.get_or_insert(&wanted.to_owned(), usize::from(known.is_item(wanted)));
         *count += 1;
         let mut number = *count;
         let mut id = wanted.to_owned();
         while number > 1 {
             id = format!("{wanted}~{number}");
-            if self.ids.insert(id.clone(), 1).is_none() {
+            if self.ids.insert(id.clone(), 1).is_none() && !known.is_item(&id) {
                 break;
             }
             number += 1;
