@@ -25,6 +25,12 @@ pub(crate) fn owns(item: &ContextItem, handle: &str) -> bool {
     part().is_some_and(|part| part.starts_with(':'))
 }
 
+/// Returns what the handles begin with of which an item is the result.
+pub(crate) fn part_prefix(item: &ContextItem) -> Option<String> {
+    let tool = item.metadata.get("tool_name").and_then(Value::as_str)?;
+    Some(format!("{PART}{tool}:{}:", item.parent_id.as_deref()?))
+}
+
 impl ContextManager {
     /// Takes a result that was taken apart: its text as that of any other tool, its other bytes under handles of the
     /// call. All is stored, or nothing.

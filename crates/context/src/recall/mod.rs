@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+mod owners;
 pub mod request;
 mod rules;
 mod search;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use super::owners::Owners;
 use super::request::RecallRequest;
 use super::search::Wanted;
 use crate::compile::excerpt::split;
@@ -55,6 +56,7 @@ struct Candidate<'a> {
 /// The texts that were read, and where the words of the query stand in them.
 pub(super) struct Texts<'a> {
     manager: &'a ContextManager,
+    owners: Owners<'a>,
     only: Option<HashSet<&'a str>>,
     /// Tells of a position whether its item need not be found.
     is_visible: &'a dyn Fn(usize) -> bool,
@@ -71,7 +73,8 @@ impl<'a> Texts<'a> {
         is_visible: &'a dyn Fn(usize) -> bool,
     ) -> Self {
         let only = request.handles.as_ref().map(|handles| handles.iter().map(String::as_str).collect());
-        Self { manager, only, is_visible, read: Vec::new(), places: Vec::new(), unread: Vec::new(), bytes: 0 }
+        let owners = Owners::new(&manager.events);
+        Self { manager, owners, only, is_visible, read: Vec::new(), places: Vec::new(), unread: Vec::new(), bytes: 0 }
     }
 
     /// Reads what may hold the words, and notes where they stand.
@@ -158,9 +161,10 @@ impl<'a> Texts<'a> {
         let manager = self.manager;
         let item = candidate.item.map(|at| &manager.events.items()[at]);
         let handle = candidate.handle.map(str::to_owned).or_else(|| item.and_then(handle_of_item));
-        let is_open = match (&handle, item) {
-            (Some(handle), _) => manager.owner_sensitivity(handle).is_ok(),
-            (None, item) => item.is_some_and(|item| manager.open_sensitivity(item).is_some()),
+        let is_open = |item: &ContextItem| manager.open_sensitivity(item).is_some();
+        let is_open = match &handle {
+            Some(handle) => self.owners.of(handle).all(is_open),
+            None => item.is_some_and(is_open),
         };
         if !is_open {
             return;
@@ -186,7 +190,7 @@ impl<'a> Texts<'a> {
                 rank(places);
             }
         });
-        let owner = || manager.owners(handle.as_deref()?).next();
+        let owner = || self.owners.of(handle.as_deref()?).next();
         let item = item.or_else(owner);
         self.read.push(ReadText { item, handle, text });
     }

@@ -4,7 +4,10 @@
 use crate::support;
 
 use contextweaver_content::extract::facts;
-use contextweaver_context::{BuildRequest, ContextManager, Conversation, ManagerOptions};
+use contextweaver_context::{
+    BuildRequest, ContextManager, Conversation, ManagerOptions, McpResult, RecallRequest, ToolResult,
+};
+use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::Format;
 use contextweaver_model::{ContextItem, ItemKind, Phase};
 use serde_json::json;
@@ -114,4 +117,20 @@ fn a_conversation_of_which_all_results_are_cleared_is_read_in_stretches() {
     let cleared = manager.sync_messages(messages(count, "[cleared]")).unwrap().done().unwrap();
     assert_eq!((cleared.added.len(), cleared.superseded.len(), cleared.unchanged), (count, count, count));
     assert!(cleared.warnings.is_empty(), "each result finds its call");
+}
+
+#[test]
+fn structured_content_of_many_results_is_searched_in_one_pass() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    // To look for the owner of each in the whole log takes minutes here.
+    let count = 12_000;
+    for n in 0..count {
+        let call = format!("c{n}");
+        manager.ingest(ContextItem::new(&call, ItemKind::ToolCall, "{}")).unwrap();
+        let result = json!({ "content": [], "structuredContent": { "order": n, "parcel": format!("P-{n}") } });
+        let converted = mcp_result_to_envelope(&result, "f", &McpResultOptions::default()).unwrap();
+        manager.ingest_mcp_result(McpResult::new(ToolResult::new(&call, "f"), converted)).unwrap().done().unwrap();
+    }
+    let answer = manager.recall(&RecallRequest::new("P-7")).unwrap().done().unwrap();
+    assert!(answer.text.contains("P-7") && answer.unread.is_empty(), "{}", answer.text);
 }
