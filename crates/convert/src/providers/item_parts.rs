@@ -153,7 +153,8 @@ impl MessageBuilder<'_, '_, '_> {
                         out.say(&text);
                         continue;
                     };
-                    let part = if *is_same_format {
+                    // A picture of a result has another form in a message.
+                    let part = if *is_same_format && (is_result || item.kind != ItemKind::ToolResult) {
                         Some(value.clone())
                     } else {
                         let info = value.as_object().and_then(MediaInfo::of);

@@ -295,3 +295,23 @@ fn a_copy_of_a_request_for_approval_waits_for_nothing() {
     let written = continue_messages(copy, Format::AiSdkModel, &options, &|_| None, &mut before).unwrap();
     assert_eq!(written.messages.len(), 2, "{:?}", written.messages);
 }
+
+/// The form of a picture in a result is none of a message.
+#[test]
+fn pictures_of_results_that_are_words_are_pictures_of_a_message() {
+    let options = json!({ "anthropic": { "signature": "S" } });
+    let image = json!({ "type": "image-data", "data": "iVBORw0KGgo=", "mediaType": "image/png" });
+    let output = json!({ "type": "content", "value": [{ "type": "text", "text": "42" }, image] });
+    let list = json!([
+        user("go"),
+        { "role": "assistant", "content": [{ "type": "reasoning", "text": "password=x", "providerOptions": options },
+            { "type": "tool-call", "toolCallId": "c1", "toolName": "f", "input": {} }] },
+        { "role": "tool", "content": [{ "type": "tool-result", "toolCallId": "c1", "toolName": "f", "output": output }] },
+    ]);
+    let mut items = read(list, Format::AiSdkModel, LastResponse::Unknown);
+    items[1].metadata["_contextweaver"]["message"]["digest"] = "".into();
+    let (messages, _) = asked(&items, Format::AiSdkModel);
+    assert_eq!(messages[2]["role"], "user");
+    let kinds: Vec<&Value> = messages[2]["content"].as_array().unwrap().iter().map(|part| &part["type"]).collect();
+    assert_eq!(kinds, ["text", "file"], "{messages:?}");
+}
