@@ -504,6 +504,7 @@ const ROWS = {
     );
   },
   "StoredRecords.remove": async (_, cw) => (await cw.openRecords(place())).remove(SECRET),
+  "StoredRecords.withChangesOf": async (_, cw) => (await cw.openRecords(place())).withChangesOf(await cw.openRecords(place())).size,
   "StoredRecords.toJSON": async (_, cw) => (await cw.openRecords(place())).toJSON(),
   "StoredRecords.save": async (_, cw) => {
     const records = (await cw.openRecords(place([SECRET]), { salvage: true })).set(NAME, SECRET);
