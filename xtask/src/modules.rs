@@ -38,7 +38,7 @@ const WHOLE: &str = "agent";
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 pub const MODULES: [Module; 6] = [
-    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 781, on_disk: Some(Build::Fast) },
+    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 783, on_disk: Some(Build::Fast) },
     Module { name: "context", features: "context-exports", limit_kib: 575, on_disk: None },
     Module { name: "convert", features: "convert-exports", limit_kib: 336, on_disk: None },
     Module { name: "routing", features: "routing-exports", limit_kib: 362, on_disk: Some(Build::Fast) },
