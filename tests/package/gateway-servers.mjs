@@ -28,9 +28,20 @@ export function webHandler(fetch) {
     const gone = new AbortController();
     outgoing.on("close", () => gone.abort());
     const { method, url, headers } = incoming;
-    const response = await fetch(
-      new Request(`http://${headers.host}${url}`, { method, headers, signal: gone.signal, ...(body.length > 0 && { body: Buffer.concat(body) }) }),
-    );
+    const request = new Request(`http://${headers.host}${url}`, {
+      method,
+      headers,
+      signal: gone.signal,
+      ...(body.length > 0 && { body: Buffer.concat(body) }),
+    });
+    let response;
+    try {
+      response = await fetch(request);
+    } catch (error) {
+      // A client that comes back does not know that the gateway is closed.
+      if (error.code !== "DISPOSED") throw error;
+      response = new Response(null, { status: 503 });
+    }
     outgoing.writeHead(response.status, Object.fromEntries(response.headers));
     try {
       for await (const chunk of response.body ?? []) outgoing.write(chunk);

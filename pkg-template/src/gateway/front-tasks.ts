@@ -29,8 +29,6 @@ const PAGE = 100;
 /** Milliseconds between two questions how a task stands, where its server does not say: at first, and at most. */
 const FIRST_POLL_MS = 200;
 const MOST_POLL_MS = 5_000;
-/** Of what several requests wait for: none of their clients cancels it. */
-const NEVER = new AbortController().signal;
 
 /** A call of a client that may become a task. */
 export interface TaskCall {
@@ -166,7 +164,7 @@ export class FrontTasks {
   }
 
   async #asked(id: string, task: GatewayTask, context: RequestContext): Promise<GatewayTask> {
-    const said = await this.#ask(task, "tasks/get", context, {}, NEVER);
+    const said = await this.#ask(task, "tasks/get", context, {}, ofNobody());
     const state = stateOf(said);
     const end = isTerminal(state.status) ? await this.#end(task, state.status, said, context) : undefined;
     const now: GatewayTask = { ...task, state: masked(state), ...(end && { end }) };
@@ -190,7 +188,8 @@ export class FrontTasks {
     }
     let result: Fields;
     try {
-      result = (said["result"] as Fields | undefined) ?? (await this.#ask(task, "tasks/result", context, {}, NEVER));
+      result =
+        (said["result"] as Fields | undefined) ?? (await this.#ask(task, "tasks/result", context, {}, ofNobody()));
     } catch (error) {
       const { code = INTERNAL_ERROR, message } = failureOf(error, []);
       return { error: { code, message } };
@@ -369,6 +368,11 @@ export class FrontTasks {
     const meta = connection.era === "modern" && { meta: this.#client.envelope(context) as JsonObject };
     connection.request("tasks/cancel", { taskId: task }, { ...meta }).catch(() => undefined);
   }
+}
+
+/** The signal of what several requests wait for: none of their clients cancels it. Workers make none outside of a request. */
+function ofNobody(): AbortSignal {
+  return new AbortController().signal;
 }
 
 function masked(state: GatewayTask["state"]): GatewayTask["state"] {
