@@ -2,6 +2,7 @@
 import type { JsonObject } from "../types.js";
 import type { UpstreamConnection } from "./connection.js";
 import { failureOf } from "./failure.js";
+import { pause } from "./pause.js";
 import { METHOD_NOT_FOUND } from "./rpc-codes.js";
 import type { SdkSubscription } from "./sdk.js";
 import { backoffMs, later } from "./timers.js";
@@ -42,9 +43,7 @@ export async function keptOpen(
     stream = undefined;
     failures = now() - begin > backoff.most_ms ? 0 : failures + 1;
     if (signal.aborted || !connection.isReady) return;
-    await new Promise<void>((done) => {
-      const cancel = later(backoffMs(backoff, failures), done);
-      signal.addEventListener("abort", () => (cancel(), done()), { once: true });
-    });
+    // Nobody waits for it.
+    await pause(backoffMs(backoff, failures), signal, later);
   }
 }
