@@ -5,6 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { project } from "./harness.mjs";
 import { raw, started } from "./proxy-program.mjs";
@@ -508,6 +510,39 @@ for (const api of Object.keys(PATHS)) {
     }
   });
 }
+
+// Node frees a `Request` that nobody holds, and its signal with it, while its answer is still read.
+test("attack: a client that goes when memory was freed meanwhile: the provider hears of it", async (t) => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc");
+  let left;
+  const hasLeft = new Promise((done) => (left = done));
+  const { address } = await wire(t, (socket) => {
+    socket.on("close", left);
+    socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: a while\n\n");
+  });
+  for (const path of ["/v1/messages", "/v1/models"]) {
+    const handler = proxy({ budget_tokens: 4_000, token: false, upstreams: { anthropic: address, openai: address } });
+    const gone = new AbortController();
+    const init = path === "/v1/models" ? {} : { method: "POST", headers: { "x-api-key": "k" }, body: SHORT };
+    const request = new Request(`${BASE}${path}`, { ...init, signal: gone.signal });
+    const reader = (await handler(request)).body.getReader();
+    await reader.read();
+    const next = reader.read().then(
+      () => "more",
+      () => "broken off",
+    );
+    for (let round = 0; round < 20; round += 1) {
+      gc();
+      await new Promise(setImmediate);
+    }
+    gone.abort();
+    assert.equal(await next, "broken off", path);
+    assert.equal(request.signal.aborted, true);
+    await hasLeft;
+    handler.free();
+  }
+});
 
 test("attack: bodies that no reader survives, or two read otherwise", async () => {
   const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;

@@ -9,6 +9,21 @@ export interface AbortOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The request that goes by each signal. */
+const BY_SIGNAL = new WeakMap<AbortSignal, Request>();
+
+/**
+ * Makes a request that lives as long as its signal. Node frees a `Request` that nobody holds while `fetch` still reads its answer, and
+ * what is aborted after that is neither told to the server nor to whoever reads.
+ *
+ * @internal
+ */
+export function keptRequest<Init extends { readonly signal: AbortSignal }>(url: string | URL, init: Init): Request {
+  const request = new Request(url, init as RequestInit);
+  BY_SIGNAL.set(init.signal, request);
+  return request;
+}
+
 /** Throws the reason of a signal that says to stop. @internal */
 export function refuseAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw signal.reason;

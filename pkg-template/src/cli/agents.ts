@@ -1,5 +1,6 @@
 // How known agents are told where the proxy is.
 import { fileURLToPath } from "node:url";
+import { keptRequest } from "../boundary/abort.js";
 import type { ProxyOptions } from "../proxy.js";
 import { OFFICIAL } from "../proxy/routes.js";
 import { pastProxy } from "./env-proxy.js";
@@ -95,13 +96,8 @@ async function withoutVersion(request: Request, address: string): Promise<Reques
   const base = href.replace(/\/$/, "");
   if (!request.url.startsWith(`${base}/v1/`)) return request;
   const { method, headers, signal, redirect, body } = request;
-  return new Request(base + request.url.slice(`${base}/v1`.length), {
-    method,
-    headers,
-    signal,
-    redirect,
-    ...(body && { body: await request.arrayBuffer() }),
-  });
+  const init = { method, headers, signal, redirect, ...(body && { body: await request.arrayBuffer() }) };
+  return keptRequest(base + request.url.slice(`${base}/v1`.length), init);
 }
 
 /** The name of a program without its folder and its ending. */

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { Incoming, Outgoing } from "node:http";
 import process from "node:process";
 import { setImmediate } from "node:timers";
+import { keptRequest } from "../boundary/abort.js";
 import { redactSecrets } from "../index.js";
 import { isLoopback } from "../mcp/mcp-access.js";
 import { UsageError } from "./options.js";
@@ -140,7 +141,7 @@ export function webRequest(incoming: Incoming, outgoing: Outgoing): Request {
     },
   });
   const init = { method, headers, signal: gone.signal, ...(hasBody && { body, duplex: "half" }) };
-  return new Request(addressOf(incoming), init as RequestInit);
+  return keptRequest(addressOf(incoming), init);
 }
 
 function headerOf({ headers }: Incoming, name: string): string | null {

@@ -1,4 +1,5 @@
 // The proxy as a handler of requests: who may ask, where a request goes, and what happens when something goes wrong here.
+import { keptRequest } from "../boundary/abort.js";
 import { utf8 } from "../boundary/guard.js";
 import { Access, hostName, isLoopback } from "../mcp/mcp-access.js";
 import { ANTHROPIC } from "./anthropic-dialect.js";
@@ -273,7 +274,7 @@ class Handling {
       const read = await this.#read(passage, dialect, bytes);
       if (typeof read === "string") return await this.#passed(passage, bytes, read);
       const init = { method: request.method, headers: request.headers, body: bytes, signal: gone.signal };
-      const response = await this.#options.forward?.(read.group).fetch(new Request(request.url, init as RequestInit));
+      const response = await this.#options.forward?.(read.group).fetch(keptRequest(request.url, init));
       if (!response) return await this.#passed(passage, bytes, "internal");
       this.#stats.forwarded += 1;
       return new Response(response.body, response);
@@ -427,7 +428,7 @@ class Handling {
       ...(hasBody && { body: typeof body === "string" ? utf8(body) : body, duplex: "half" }),
     };
     try {
-      const response = await this.#options.send(new Request(route.target, init as RequestInit));
+      const response = await this.#options.send(keptRequest(route.target, init));
       calls.answered(response.status);
       return response;
     } catch {
