@@ -8,7 +8,7 @@ use contextweaver_context::report::BuildReport;
 use contextweaver_context::{PROVIDERS, ProviderPrices};
 use contextweaver_model::BuildStats;
 use contextweaver_model::json::{self, Fields};
-use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
+use contextweaver_text::redact::{Keep, SECRET_MASK, redact_keeping};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::{tokenize, unicode};
 
@@ -22,7 +22,11 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
         }
         "redact_secrets" => {
             let mask = fields.string_or("mask", SECRET_MASK)?;
-            json!({ "text": redact_secrets(&fields.string("text")?, &mask) })
+            let keep = match fields.opt_strings("except")? {
+                Some(except) => Keep::for_model(&except, &fields.at("except"))?,
+                None => Keep::default(),
+            };
+            json!({ "text": redact_keeping(&fields.string("text")?, &mask, &keep) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
         "drilldown_tool" => json!(contextweaver_content::drilldown_tool()),

@@ -547,6 +547,14 @@ export const behaviourCases = {
     assert.throws(() => cw.countTokens("x", { estimator: "gpt" }), { code: "INVALID_INPUT", path: "/estimator" });
     assert.throws(() => cw.countTokens("x", { estimater: "gpt" }), { code: "UNKNOWN_FIELD" });
     assert.equal(cw.redactSecrets("AKIAABCDEFGHIJKLMNOP", { mask: "$1" }), "$1");
+    // As for a model: what it has to repeat stays, and what the caller names.
+    const repeated = '{"csrf_token":"9f8e7d6c5b4a","upload":{"key":"password=hunter22"},"token":"9f8e7d6c5b4a"}';
+    const masked = (text, ...fields) => fields.reduce((told, field) => told.replace(new RegExp(`("${field}":")[^"]*`), "$1[REDACTED-SECRET]"), text);
+    assert.equal(cw.redactSecrets(repeated, { except: [] }), masked(repeated, "token").replace("password=hunter22", "password=[REDACTED-SECRET]"));
+    assert.equal(cw.redactSecrets(repeated, { except: ["upload.key"] }), masked(repeated, "token"));
+    assert.ok(!cw.redactSecrets(repeated).includes("9f8e7d6c5b4a"));
+    assert.throws(() => cw.redactSecrets("x", { except: [""] }), { code: "INVALID_INPUT", path: "/except/0" });
+    assert.throws(() => cw.redactSecrets("x", { except: "csrf" }), { code: "INVALID_INPUT", path: "/except" });
     assert.equal(cw.sanitizeText("a\u001b[31mb\r\n\u202ec"), "a\\u{1b}[31mb\n\\u{202e}c");
     assert.ok(cw.tokenize("the overdue Invoices").length > 0, "words");
   },

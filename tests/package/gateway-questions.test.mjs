@@ -320,6 +320,62 @@ test("a link leads to the server that gave it, and a server that fails hides no 
   await assert.rejects(read("memo://row/1"), /it broke/);
 });
 
+test("credentials in resources and prompts are masked as in results, as the entry of the server says", async (t) => {
+  const KEY = "ghp_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ";
+  const MASK = "[REDACTED-SECRET]";
+  const SIGNED = "https://bucket.s3.amazonaws.com/a.png?X-Amz-Credential=AKIAABCDEFGHIJKLMNOP&X-Amz-Signature=0123456789abcdef";
+  const LINE = "a line of a log that is long\n";
+  const long = `${LINE.repeat(Math.ceil((3 * 2 ** 20) / LINE.length))}key ${KEY}\n`;
+  const texts = { env: `API_KEY=${KEY}\nDEBUG=1\n`, json: `{"pin":{"token":"${KEY}"},"n":1.0}`, signed: SIGNED, half: `\ud800 ${KEY}`, long };
+  const block = { type: "text", text: `Log in with ${KEY}.` };
+  const serverOf = (name) =>
+    plain(
+      t,
+      {
+        "resources/list": () => ({ resources: Object.keys(texts).map((of) => ({ uri: `memo://${name}/${of}`, name: `${name}_${of}` })) }),
+        "resources/read": ({ uri }) => {
+          const text = texts[uri.split("/").at(-1)] ?? `<p>${KEY}</p>`;
+          return { contents: [{ uri, text, ...(uri.startsWith("ui:") && { mimeType: "text/html;profile=mcp-app" }) }, { uri, blob: btoa(KEY) }] };
+        },
+        "prompts/list": () => ({ prompts: [{ name: `prompt_${name}` }] }),
+        "prompts/get": () => ({
+          description: `With ${KEY}`,
+          messages: [block, { type: "resource", resource: { uri: "memo://x", text: KEY } }].map((content) => ({ role: "user", content })),
+        }),
+      },
+      { ...RESOURCES, prompts: {} },
+    );
+  const names = ["usual", "never", "except"];
+  const [usual, never, except] = await Promise.all(names.map(serverOf));
+  const { connect } = await served(t, {
+    usual: { url: usual.url },
+    never: { url: never.url, redact: false },
+    except: { url: except.url, redact: { except: ["pin.token"] } },
+  });
+  for (const kind of ["SDK 1.x", "SDK 2.x, auto"]) {
+    const { client: made } = await connect(kind);
+    const read = async (uri) => (await made.readResource({ uri })).contents;
+    for (const [name, shown] of [
+      ["usual", { ...texts, env: `API_KEY=${MASK}\nDEBUG=1\n`, json: `{"pin":{"token":"${MASK}"},"n":1.0}`, half: `\ufffd ${MASK}`, long: long.replace(KEY, MASK) }],
+      ["except", { json: texts.json, env: `API_KEY=${MASK}\nDEBUG=1\n` }],
+      ["never", { env: texts.env, json: texts.json, signed: SIGNED }],
+    ])
+      for (const [of, text] of Object.entries(shown)) {
+        const [found, bytes] = await read(`memo://${name}/${of}`);
+        assert.equal(found.text, text, `${name}: ${of}`);
+        assert.equal(bytes.blob, btoa(KEY));
+      }
+    const said = async (name) => {
+      const { description, messages } = await made.getPrompt({ name: `prompt_${name}` });
+      return [description, messages[0].content.text, messages[1].content.resource.text];
+    };
+    assert.deepEqual(await said("usual"), [`With ${MASK}`, `Log in with ${MASK}.`, MASK]);
+    assert.deepEqual(await said("never"), [`With ${KEY}`, block.text, KEY]);
+    // A view is run by a host.
+    assert.equal((await read("ui://usual/view"))[0].text, `<p>${KEY}</p>`);
+  }
+});
+
 test("servers ask for the roots of a client that has come, and again when they have changed", async (t) => {
   for (const connection of ["shared", "session"]) {
     const { connect } = await served(t, { files: { ...published("server-filesystem"), connection } });

@@ -323,6 +323,15 @@ impl Fields {
         .collect()
     }
 
+    /// Takes a list of strings if present.
+    ///
+    /// # Errors
+    /// Those of [`Fields::strings`].
+    pub fn opt_strings(&mut self, key: &'static str) -> Result<Option<Vec<String>>> {
+        let is_present = self.peek(key).is_some_and(|value| !value.is_null());
+        self.strings(key).map(|list| is_present.then_some(list))
+    }
+
     /// Takes a list; absent is empty.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ export interface ServerConfig {
   /** Whether all sessions share a connection or each has its own. Default: `shared` for stdio, `session` for others. */
   readonly connection: "shared" | "session";
   readonly oauth?: ServerOAuth;
-  /** Whether credentials in results are masked, and in which fields not. Default: as `manager.redact_secrets` says, which is true by itself. */
+  /** Whether credentials in results, resources and prompts are masked, and in which fields not. Default: as `manager.redact_secrets` says, which is true by itself. */
   readonly redact?: Masking;
   /** A ToolPolicy, checked by the runtime. */
   readonly policy?: JsonObject;

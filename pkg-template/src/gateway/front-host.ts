@@ -1,5 +1,6 @@
 // What the fronts of a gateway share.
 import type { PendingCalls, UpstreamCall } from "./bridge.js";
+import type { Masking } from "../manager/options.js";
 import type { ServedClient } from "./front-client.js";
 import type { ResourceLinks } from "./resource-links.js";
 import type { GatewayRuntime } from "./runtime.js";
@@ -52,6 +53,8 @@ export interface FrontHost {
   readonly tasks: GatewayTasks;
   /** What entries of skills say of their files. */
   readonly skills: SkillGuard;
+  /** How what a server sends is masked. */
+  masking(server: string): Masking;
   /** Whether a server takes calls as tasks of 2025-11-25. */
   declaresTasks(): boolean;
   /** Whether a server has views. */

@@ -1,4 +1,4 @@
-// Resources, prompts and what completes their arguments: they are asked of the server that has them, and its answer passes as it is.
+// Resources, prompts and what completes their arguments: they are asked of the server that has them, and its answer passes whole, masked.
 import { ContextWeaverError } from "../boundary/errors.js";
 import { mendedContents, mendedMessages } from "../mcp/mcp-blocks.js";
 import type { MendedResult } from "../mcp/mcp-blocks.js";
@@ -8,6 +8,7 @@ import type { ServedClient } from "./front-client.js";
 import { protocolError, toldError } from "./front-errors.js";
 import type { FrontHost } from "./front-host.js";
 import type { FrontUpstream } from "./front-upstream.js";
+import { maskedContents, maskedMessages } from "./masked-reads.js";
 import { INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND } from "./rpc-codes.js";
 import type { Fields, McpRequest, RequestContext } from "./server-sdk.js";
 
@@ -40,7 +41,12 @@ export class FrontReads {
           `the file is not what the entry of its skill says: it ${problem}`,
         );
       const answer = known === uri ? result : renamed(result, known, uri);
-      return isAnswer(answer) ? this.#told(server, uri, mendedContents(answer, uri)) : answer;
+      if (!isAnswer(answer)) return answer;
+      const contents = this.#told(server, uri, mendedContents(answer, uri));
+      // A client compares a file with what the entry of its skill says of it.
+      return this.#host.skills.isDescribed(server, known)
+        ? contents
+        : maskedContents(contents, this.#host.masking(server));
     });
   }
 
@@ -69,7 +75,11 @@ export class FrontReads {
     try {
       const result = await this.#upstream.pass(found.server, "prompts/get", { ...params, name: found.name }, context);
       if (!isAnswer(result)) return result;
-      return this.#host.links.inResult(found.server, this.#told(found.server, name, mendedMessages(result)));
+      const messages = maskedMessages(
+        this.#told(found.server, name, mendedMessages(result)),
+        this.#host.masking(found.server),
+      );
+      return this.#host.links.inResult(found.server, messages);
     } catch (error) {
       throw toldError(this.#host, error);
     }

@@ -442,6 +442,7 @@ class RunningGateway {
       extensions: () => new Map([...upstreams].map(([name, upstream]) => [name, upstream.extensions])),
       tasks,
       skills: new SkillGuard(),
+      masking: (server) => sessions.masking(server),
       declaresTasks: () => [...upstreams.values()].some(({ takesTasks }) => takesTasks),
       hasViews: () => [...upstreams.values()].some(({ listing }) => listing?.has_views === true),
       toolsChanged: (client) => clients.toolsChanged(client),

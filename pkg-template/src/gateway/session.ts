@@ -171,6 +171,15 @@ export class GatewaySessions {
     return openSession(storage, { ...this.#managerOptions(JSON.parse(masking) as Masking), salvage: true });
   }
 
+  /** How what a server sends is masked. */
+  masking(server: string): Masking {
+    return this.maskingOf(server) ?? this.#masking;
+  }
+
+  get #masking(): Masking {
+    return this.#options.manager?.redact_secrets ?? true;
+  }
+
   /** How results of a server are masked, where it says so itself. */
   maskingOf(server: string | undefined): Masking | undefined {
     return server === undefined ? undefined : this.#options.maskings?.get(server);
@@ -191,8 +200,7 @@ export class GatewaySessions {
   #managerOptions(masking: Masking | undefined): ContextManagerOptions {
     const { limits, ...rest } = this.#options.manager ?? {};
     // Said in any case: what was stored says how it was masked then.
-    const redact_secrets = masking ?? rest.redact_secrets ?? true;
-    return { ...rest, redact_secrets, limits: { eviction: "lru", ...limits } };
+    return { ...rest, redact_secrets: masking ?? this.#masking, limits: { eviction: "lru", ...limits } };
   }
 
   get drilldown(): string {

@@ -32,7 +32,7 @@ export class SkillGuard {
   #file(server: string, file: unknown, skill: Fields): void {
     const { uri, digest, size } = (typeof file === "object" && file !== null ? file : {}) as Fields;
     if (typeof uri !== "string") return;
-    const key = JSON.stringify([server, uri]);
+    const key = keyOf(server, uri);
     this.#files.delete(key);
     this.#files.set(key, {
       ...(typeof digest === "string" && { digest }),
@@ -45,9 +45,14 @@ export class SkillGuard {
     }
   }
 
+  /** Whether an entry says what a file is. */
+  isDescribed(server: string, uri: string): boolean {
+    return this.#files.has(keyOf(server, uri));
+  }
+
   /** What is wrong with the contents of a file of a skill; nothing where they are what the entry says, or where no entry is known. */
   async problem(server: string, uri: string, { contents }: Fields): Promise<string | undefined> {
-    const entry = this.#files.get(JSON.stringify([server, uri]));
+    const entry = this.#files.get(keyOf(server, uri));
     if (!entry || !Array.isArray(contents)) return undefined;
     const [content] = contents as readonly Fields[];
     const bytes = bytesOf(content);
@@ -77,6 +82,10 @@ function otherThan(frontmatter: Fields, content: string): string | undefined {
 }
 
 const DATE = /^\d{4}-\d\d?-\d\d?(?:[Tt\s][\d:.+\sZ-]*)?$/;
+
+function keyOf(server: string, uri: string): string {
+  return JSON.stringify([server, uri]);
+}
 
 function bytesOf(content: Fields | undefined): Uint8Array | undefined {
   const { text, blob } = content ?? {};

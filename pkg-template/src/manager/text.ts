@@ -28,6 +28,11 @@ export function redactSecrets(
   options?: {
     /** What stands for a secret. Default: `[REDACTED-SECRET]`. */
     readonly mask?: string;
+    /**
+     * Fields that stay, as in `redact_secrets` of a manager. With it, what a model has to repeat in its next call stays, too, such as
+     * signatures of addresses. Default: as for people, where nothing stays.
+     */
+    readonly except?: readonly string[];
   },
 ): string {
   return run<{ text: string }>("redact_secrets", { ...fields(options), text }).text;
