@@ -335,7 +335,12 @@ test("credentials in resources and prompts are masked as in results, as the entr
         "resources/list": () => ({ resources: Object.keys(texts).map((of) => ({ uri: `memo://${name}/${of}`, name: `${name}_${of}` })) }),
         "resources/read": ({ uri }) => {
           const text = texts[uri.split("/").at(-1)] ?? `<p>${KEY}</p>`;
-          return { contents: [{ uri, text, ...(uri.startsWith("ui:") && { mimeType: "text/html;profile=mcp-app" }) }, { uri, blob: btoa(KEY) }] };
+          return {
+            contents: [
+              { uri, text, ...(uri.startsWith("ui:") && { mimeType: "text/html;profile=mcp-app" }) },
+              { uri, blob: btoa(KEY) },
+            ],
+          };
         },
         "prompts/list": () => ({ prompts: [{ name: `prompt_${name}` }] }),
         "prompts/get": () => ({
@@ -356,7 +361,10 @@ test("credentials in resources and prompts are masked as in results, as the entr
     const { client: made } = await connect(kind);
     const read = async (uri) => (await made.readResource({ uri })).contents;
     for (const [name, shown] of [
-      ["usual", { ...texts, env: `API_KEY=${MASK}\nDEBUG=1\n`, json: `{"pin":{"token":"${MASK}"},"n":1.0}`, half: `\ufffd ${MASK}`, long: long.replace(KEY, MASK) }],
+      [
+        "usual",
+        { ...texts, env: `API_KEY=${MASK}\nDEBUG=1\n`, json: `{"pin":{"token":"${MASK}"},"n":1.0}`, half: `\ufffd ${MASK}`, long: long.replace(KEY, MASK) },
+      ],
       ["except", { json: texts.json, env: `API_KEY=${MASK}\nDEBUG=1\n` }],
       ["never", { env: texts.env, json: texts.json, signed: SIGNED }],
     ])
