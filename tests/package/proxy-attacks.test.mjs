@@ -515,13 +515,13 @@ for (const api of Object.keys(PATHS)) {
 test("attack: a client that goes when memory was freed meanwhile: the provider hears of it", async (t) => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc");
-  let left;
-  const hasLeft = new Promise((done) => (left = done));
-  const { address } = await wire(t, (socket) => {
-    socket.on("close", left);
-    socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: a while\n\n");
-  });
   for (const path of ["/v1/messages", "/v1/models"]) {
+    let left;
+    const hasLeft = new Promise((done) => (left = done));
+    const { address } = await wire(t, (socket) => {
+      socket.on("close", left);
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n: a while\n\n");
+    });
     const handler = proxy({ budget_tokens: 4_000, token: false, upstreams: { anthropic: address, openai: address } });
     const gone = new AbortController();
     const init = path === "/v1/models" ? {} : { method: "POST", headers: { "x-api-key": "k" }, body: SHORT };

@@ -110,9 +110,10 @@ async function run(name) {
     else total.skipped.push(`${test}: ${skipped}`);
     if (skipped !== undefined) console.log(`    SKIPPED ${test}: ${skipped}`);
   }
-  const { test: last = "none" } = JSON.parse(lines.at(-1) ?? "{}");
-  if (hangs) failed.push(`FAILED ${name}: it did not end within ${LIMIT / 1_000} seconds; the last test that ended: ${last}`);
-  else if (lines.length === 0) failed.push(`FAILED ${name}: it ran no test`);
+  if (hangs) {
+    const { test: last = "none" } = JSON.parse(lines.at(-1) ?? "{}");
+    failed.push(`FAILED ${name}: it did not end within ${LIMIT / 1_000} seconds; the last test that ended: ${last}`);
+  } else if (lines.length === 0) failed.push(`FAILED ${name}: it ran no test`);
   else if (failed.length === 0 && code !== 0) failed.push(`FAILED ${name}: it ended with ${code}`);
   return failed;
 }

@@ -1,6 +1,6 @@
 // What the fronts of a gateway share.
-import type { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { Masking } from "../manager/options.js";
+import type { PendingCalls, UpstreamCall } from "./bridge.js";
 import type { ServedClient } from "./front-client.js";
 import type { ResourceLinks } from "./resource-links.js";
 import type { GatewayRuntime } from "./runtime.js";

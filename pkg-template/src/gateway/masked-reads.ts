@@ -48,12 +48,14 @@ function maskedField(fields: Fields, name: string, masking: Masking): Fields {
 /** A part ends with a line where it can, so that no credential is in two. */
 function masked(text: string, masking: Masking): string {
   const except = typeof masking === "object" ? masking.except : [];
+  const whole = wellFormed(text);
   const parts: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const rest = text.slice(at, at + PART);
-    const line = at + PART < text.length ? rest.lastIndexOf("\n") + 1 : 0;
-    const part = line > 0 ? rest.slice(0, line) : rest.replace(/[\ud800-\udbff]$/, "") || rest;
-    parts.push(redactSecrets(wellFormed(part), { except }));
+  for (let at = 0; at < whole.length; ) {
+    const rest = whole.slice(at, at + PART);
+    const line = at + PART < whole.length ? rest.lastIndexOf("\n") + 1 : 0;
+    // Without a line it ends before half of a surrogate pair.
+    const part = line > 0 ? rest.slice(0, line) : rest.replace(/[\ud800-\udbff]$/, "");
+    parts.push(redactSecrets(part, { except }));
     at += part.length;
   }
   return parts.join("");

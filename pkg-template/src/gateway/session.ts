@@ -165,7 +165,7 @@ export class GatewaySessions {
     const servers = new Set(
       stored.manager.events.list({ kinds: ["tool_result"] }).map(({ metadata }) => metadata?.["server"]),
     );
-    const [masking, ...others] = new Set([...servers].map((server) => JSON.stringify(this.maskingOf(String(server)))));
+    const [masking, ...others] = new Set([...servers].map((server) => JSON.stringify(this.ownMasking(String(server)))));
     if (masking === undefined || others.length > 0) return stored;
     stored.manager.free();
     return openSession(storage, { ...this.#managerOptions(JSON.parse(masking) as Masking), salvage: true });
@@ -173,7 +173,7 @@ export class GatewaySessions {
 
   /** How what a server sends is masked. */
   masking(server: string): Masking {
-    return this.maskingOf(server) ?? this.#masking;
+    return this.ownMasking(server) ?? this.#masking;
   }
 
   get #masking(): Masking {
@@ -181,7 +181,7 @@ export class GatewaySessions {
   }
 
   /** How results of a server are masked, where it says so itself. */
-  maskingOf(server: string | undefined): Masking | undefined {
+  ownMasking(server: string | undefined): Masking | undefined {
     return server === undefined ? undefined : this.#options.maskings?.get(server);
   }
 
@@ -233,7 +233,7 @@ export class GatewaySession {
 
   /** Where results of a server are kept; without one those of servers that say nothing of masking. */
   #lanesOf(server?: string): Lanes {
-    const masking = this.#all.maskingOf(server);
+    const masking = this.#all.ownMasking(server);
     const key = JSON.stringify(masking) ?? "";
     const lanes = this.#lanes.get(key) ?? { masking, large: { shelves: [] }, small: { shelves: [] } };
     this.#lanes.set(key, lanes);
